@@ -18,11 +18,13 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
     let is_known = |key: &str| known.contains_key(key);
     let mut inside = value;
     let mut edits = Vec::new();
-    if let Value::Array(items) = inside {
-        let [only @ Value::Object(_)] = items.as_slice() else {
+    while let Value::Array(items) = inside {
+        let [only @ (Value::Object(_) | Value::Array(_))] = items.as_slice() else {
             return None;
         };
-        edits.push(syntax::CALL_IN_LIST.edit(&Path::root(), "[…]", "…"));
+        if edits.is_empty() {
+            edits.push(syntax::CALL_IN_LIST.edit(&Path::root(), "[…]", "…"));
+        }
         inside = only;
     }
     match named(inside, tool, is_known) {
@@ -38,8 +40,8 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
     }
 }
 
-/// A name, its arguments, a type and an id.
-const MOST_MEMBERS: usize = 4;
+/// A name, its arguments, a type, an id, a role, a place, and what is empty.
+const MOST_MEMBERS: usize = 8;
 
 /// The arguments beside the name of this tool, under keys that it does not have itself.
 fn named(
@@ -49,7 +51,7 @@ fn named(
 ) -> Option<Value<'static>> {
     let members = value.as_object()?;
     let is_layer = |key: &str| {
-        key == envelope::LIST
+        envelope::is_list_key(key)
             || envelope::ARGUMENTS.contains(&key)
             || envelope::LAYERS.contains(&key)
     };
@@ -72,7 +74,9 @@ fn named(
     }
     let mut calls = envelope::open_all(value.clone().into_owned()).ok()?;
     let call = calls.pop().filter(|_| calls.is_empty())?;
-    if call.tool != tool.name() && !same_spelling(&call.tool, tool.name()) {
+    let name = call.tool.strip_prefix("functions.").unwrap_or(&call.tool);
+    let is_own = |name: &str| name == tool.name() || same_spelling(name, tool.name());
+    if !is_own(&call.tool) && !is_own(name) {
         return None;
     }
     match call.arguments? {

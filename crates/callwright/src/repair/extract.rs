@@ -3,11 +3,13 @@
 //! Takes text that is not JSON; returns the only value in it and the edits that it took. Several
 //! values that differ are never merged and none is dropped; one that is cut off is never completed.
 
+use std::collections::BTreeSet;
+
 use super::inner_quotes::goes_on;
-use super::surroundings::{after, in_front, is_between};
+use super::surroundings::{after, after_reasoning, in_front, is_between, keys_of};
 use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, syntax};
-use crate::json::{Path, Value};
+use crate::json::{Path, Value, parse_at};
 use crate::tool::Tool;
 use crate::words::template;
 
@@ -43,7 +45,7 @@ pub(super) const JSON_BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Reads the one value in a text, which is a call of `tool`.
 pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
-    let start = template::after_reasoning(text).and_then(|from| opening_bracket(text, from));
+    let start = after_reasoning(text).and_then(|from| opening_bracket(text, from));
     let Some(start) = start else {
         return Extract::Nothing;
     };
@@ -51,7 +53,9 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let first = match first_value(text, start, max_depth) {
         FoundValue::Value(first) => first,
         // A sentence that ends with a bracket begins no value.
-        FoundValue::CutOff(path) if in_front(before, tool).is_some() && text.len() > start + 1 => {
+        FoundValue::CutOff(path)
+            if in_front(before, tool, &BTreeSet::new()).is_some() && text.len() > start + 1 =>
+        {
             return Extract::CutOff(path);
         }
         FoundValue::CutOff(_) | FoundValue::Unclear => return Extract::Nothing,
@@ -81,7 +85,13 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     }
     let marked = before;
     let (before, behind) = without_quotes(before, &text[at..]);
-    let (Some(front), Some(back)) = (in_front(before, tool), after(behind, tool)) else {
+    let mut present = BTreeSet::new();
+    keys_of(&value, &mut present);
+    let around = (
+        in_front(before, tool, &present),
+        after(behind, tool, &present),
+    );
+    let (Some(front), Some(back)) = around else {
         return Extract::Nothing;
     };
     let (marked, before) = (
@@ -125,12 +135,22 @@ fn opening_bracket(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let bracket = at + text[at..].find(['{', '['])?;
-        let skipped = template::mark_end(text, bracket).or_else(|| aside_end(text, bracket));
+        let skipped = template::mark_end(text, bracket)
+            .or_else(|| aside_end(text, bracket))
+            .or_else(|| doubled_brace(text, bracket));
         match skipped {
             Some(end) => at = end,
             None => return Some(bracket),
         }
     }
+}
+
+/// Where the second of two braces is, if both are closed at the end: a template was not filled in, `{{…}}`.
+fn doubled_brace(text: &str, bracket: usize) -> Option<usize> {
+    let inner = text[bracket..].strip_prefix('{')?.trim_start();
+    let is_doubled =
+        inner.starts_with('{') && text.trim_end().strip_suffix('}')?.trim_end().ends_with('}');
+    is_doubled.then(|| text.len() - inner.len())
 }
 
 /// Where brackets around words or numbers end: a footnote or a placeholder, which no reader takes for a call.
@@ -186,11 +206,40 @@ fn read_at(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let reading = match tolerant::read(text, start, max_depth) {
         Ok(reading) => Some(reading),
         Err((NoReading::CutOff, path)) => return FoundValue::CutOff(path),
-        Err((NoReading::Unclear, _)) => tolerant::read_inner_quotes(text, start, max_depth),
+        Err((NoReading::Unclear, _)) => tolerant::read_inner_quotes(text, start, max_depth)
+            .or_else(|| read_escaped(text, start, max_depth)),
     };
     reading
         .filter(|reading| is_call(&reading.value))
         .map_or(FoundValue::Unclear, FoundValue::Value)
+}
+
+/// A value that was escaped as if it were inside a text: `{\"a\": 1}`. Every quote in it has a backslash, and nothing else
+/// has one, so it is certain what it was before.
+fn read_escaped(text: &str, start: usize, max_depth: usize) -> Option<TolerantReading> {
+    let inside = text[start..].trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
+    if !inside.starts_with("\\\"") {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let is_bare = |(at, _): &(usize, &str)| bytes[*at - 1] != b'\\';
+    let quotes = text[start..]
+        .match_indices('"')
+        .map(|(at, quote)| (start + at, quote));
+    let end = { quotes }.find(is_bare).map_or(text.len(), |(at, _)| at);
+    let escaped = &text[start..end];
+    let plain = escaped.replace("\\\"", "\"");
+    if plain.contains('\\') {
+        return None;
+    }
+    let (value, length) = parse_at(&plain, 0, max_depth)?;
+    let quotes = plain[..length].matches('"').count();
+    let shown = &escaped[..length + quotes];
+    Some(TolerantReading {
+        edits: vec![syntax::ESCAPED_VALUE.edit(&Path::root(), shown, &plain[..length])],
+        end: start + length + quotes,
+        value: value.into_owned(),
+    })
 }
 
 /// Whether a value could be the arguments of a call, or a list of them.
@@ -204,10 +253,24 @@ fn is_call(value: &Value<'_>) -> bool {
 
 /// The surroundings of a value between backticks, quotes or parentheses, as code in a line or as a text.
 fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
-    for (opening, closing) in [('`', '`'), ('"', '"'), ('\'', '\''), ('(', ')')] {
-        if let (Some(front), Some(back)) = (before.strip_suffix(opening), behind.strip_prefix(closing))
+    const PAIRS: [(&str, &str); 10] = [
+        ("`", "`"),
+        ("\"\"\"", "\"\"\""),
+        ("'''", "'''"),
+        ("\"", "\""),
+        ("'", "'"),
+        ("(", ")"),
+        ("{", "}"),
+        ("“", "”"),
+        ("«", "»"),
+        ("„", "“"),
+    ];
+    let (front, back) = (before.trim_end(), behind.trim_start());
+    for (opening, closing) in PAIRS {
+        if let (Some(front), Some(back)) = (front.strip_suffix(opening), back.strip_prefix(closing))
             // More than one is a fence, and a name before a parenthesis is called.
-            && !front.ends_with(|c: char| c == opening || c.is_alphanumeric())
+            && !front.ends_with(|c: char| c.is_alphanumeric())
+            && !front.ends_with(opening)
             && !back.starts_with(closing)
         {
             return (front, back);

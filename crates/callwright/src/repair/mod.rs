@@ -25,10 +25,13 @@ mod syntax;
 mod table;
 mod tolerant;
 
+use std::collections::BTreeSet;
+
 use self::extract::{Extract, SeveralValues};
 use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
+use self::surroundings::keys_of;
 use self::syntax::is_allowed;
 pub use self::table::{RuleRow, rules};
 pub use crate::words::{Edit, Grade, Trial};
@@ -220,10 +223,9 @@ fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
         return false;
     };
     let is_known = |value: &Value<'static>| {
-        let members = value.as_object().unwrap_or_default();
-        members
-            .iter()
-            .any(|(key, _)| known.contains_key(key.as_ref()))
+        let mut keys = BTreeSet::new();
+        keys_of(value, &mut keys);
+        keys.iter().any(|key| known.contains_key(*key))
     };
     is_known(&several.first)
         && several

@@ -4,17 +4,24 @@
 //! nothing, where it may hold data or another call. What is debris is for [`template`] to say, here as in rescue. Words are
 //! not judged: no list of them could be, in every language. They are a guess for tools that read ([`syntax::PROSE`]).
 
+use std::collections::BTreeSet;
+
 use super::extract::JSON_BLANK;
 use super::syntax;
 use super::table::RuleRow;
+use crate::json::Value;
 use crate::tool::Tool;
 use crate::validate::CompiledSchema;
 use crate::words::nearest::same_spelling;
 use crate::words::template::{self, Around, Debris, Side};
 
-/// What it takes to leave out the text in front of a value.
-pub(super) fn in_front(before: &str, tool: &Tool) -> Option<&'static RuleRow> {
-    let (reasoning, before) = before.split_at(template::after_reasoning(before)?);
+/// What it takes to leave out the text in front of a value, of which the keys are given.
+pub(super) fn in_front(
+    before: &str,
+    tool: &Tool,
+    present: &BTreeSet<&str>,
+) -> Option<&'static RuleRow> {
+    let (reasoning, before) = before.split_at(after_reasoning(before)?);
     let has_reasoning = !reasoning.trim().is_empty();
     if let Some(debris) = debris(before, tool, Side::Before) {
         let liberty = if has_reasoning {
@@ -26,17 +33,43 @@ pub(super) fn in_front(before: &str, tool: &Tool) -> Option<&'static RuleRow> {
     }
     let words = without_marks(before);
     let last = words.trim().lines().last().unwrap_or_default();
-    (!names_another(last, tool) && !holds_member(&words, tool)).then_some(&syntax::PROSE)
+    let is_open = words.trim_end().ends_with(['{', '[']);
+    (!is_open && !names_another(last, tool) && !holds_member(&words, tool, present))
+        .then_some(&syntax::PROSE)
 }
 
-/// Whether a line is one word alone, which may be the name of another tool.
+/// Where a text begins after a block of reasoning, also of one that the prompt began.
+pub(super) fn after_reasoning(text: &str) -> Option<usize> {
+    if let Some(end) = after_analysis(text) {
+        return Some(end);
+    }
+    let end = template::after_reasoning(text)?;
+    match template::after_closing_tag(text) {
+        Some(close) if end == 0 => Some(close),
+        _ => Some(end),
+    }
+}
+
+/// Where the message of an analysis ends, in the channels of harmony.
+fn after_analysis(text: &str) -> Option<usize> {
+    const END: &str = "<|end|>";
+    let message = text.trim_start().strip_prefix("<|start|>assistant");
+    let message = message.unwrap_or(text.trim_start());
+    let body = message.strip_prefix("<|channel|>analysis<|message|>")?;
+    let (reasoning, after) = body.split_once(END)?;
+    template::is_finished(reasoning).then(|| text.len() - after.len())
+}
+
+/// Whether a line is one word alone, which may be the name of another tool. One that ends a sentence or numbers an item is
+/// not, nor are the words of a template.
 fn names_another(line: &str, tool: &Tool) -> bool {
-    let name = line.trim().trim_end_matches(['(', '=']);
+    let line = line.trim();
+    let name = line.trim_end_matches(['(', '=']);
+    if line.ends_with('.') || !name.contains(char::is_alphabetic) || template::is_own_word(name) {
+        return false;
+    }
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    !name.is_empty()
-        && name.chars().all(is_part)
-        && name.contains(char::is_alphanumeric)
-        && name != tool.name()
+    name.chars().all(is_part) && name != tool.name()
 }
 
 /// Whether text between two values only separates them.
@@ -44,23 +77,25 @@ pub(super) fn is_between(between: &str, tool: &Tool) -> bool {
     debris(between, tool, Side::Between).is_some()
 }
 
-/// What it takes to leave out the text after a value.
-pub(super) fn after(behind: &str, tool: &Tool) -> Option<&'static RuleRow> {
+/// What it takes to leave out the text after a value, of which the keys are given.
+pub(super) fn after(
+    behind: &str,
+    tool: &Tool,
+    present: &BTreeSet<&str>,
+) -> Option<&'static RuleRow> {
     if let Some(debris) = debris(behind, tool, Side::After) {
         return Some(of_debris(debris));
     }
     let words = without_marks(behind);
-    (goes_on_apart(behind) && !holds_member(&words, tool)).then_some(&syntax::PROSE)
+    (goes_on_apart(behind) && !holds_member(&words, tool, present)).then_some(&syntax::PROSE)
 }
 
 fn debris<'t>(text: &'t str, tool: &Tool, side: Side) -> Option<Debris<'t>> {
     let around = Around {
         side,
         is_message: false,
-        // A name after the value begins another call.
-        is_tool: &|name| {
-            side != Side::After && (name == tool.name() || same_spelling(name, tool.name()))
-        },
+        is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
+        is_key: &|name| is_key(name, tool),
     };
     template::debris(text, &around)
 }
@@ -81,31 +116,56 @@ fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
 /// Whether words after a value are a text of their own. What follows on the same line may belong to the value: `} or 5`.
 fn goes_on_apart(behind: &str) -> bool {
     const FEWEST_WORDS: usize = 3;
-    let line = behind.trim_start_matches([' ', '\t']);
+    let line = behind.trim_start_matches([' ', '\t', '}', ']']);
     let first = line.lines().next().unwrap_or_default();
     let is_sentence = || {
         first.split_whitespace().count() >= FEWEST_WORDS
             && !first.contains(|c: char| c.is_ascii_digit() || "\"'`{}[]".contains(c))
     };
     let is_signs = || !behind.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
-    line.starts_with(['\n', '\r', '<', '`']) || is_sentence() || is_signs()
+    // What ends a file or a stream: `EOF`, `[DONE]`.
+    let last = first.trim().trim_matches(['[', ']', '(', ')']);
+    let is_end = || !last.is_empty() && last.chars().all(|c| c.is_uppercase() || c == '_');
+    line.starts_with(['\n', '\r', '<', '`', '#', '/', '('])
+        || is_sentence()
+        || is_signs()
+        || is_end()
 }
 
-/// Whether words hold a member that may be missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have
-/// colons too, so it takes quotes or a key of the tool, and a value on the same line.
-fn holds_member(words: &str, tool: &Tool) -> bool {
+/// Whether words hold a member that is missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have colons
+/// too, so it takes quotes or a key of the tool, and a value on the same line. What the value has already is explained.
+fn holds_member(words: &str, tool: &Tool, present: &BTreeSet<&str>) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    words.match_indices([':', '=']).any(|(at, _)| {
+        let before = words[..at].trim_end();
+        let name = before.trim_end_matches(['`', '*', '"', '\'']);
+        let key = &name[name.trim_end_matches(is_part).len()..];
+        let value = words[at + 1..].lines().next().unwrap_or_default();
+        let is_quoted = before.ends_with('"') && words[at..].starts_with(':');
+        !present.contains(key)
+            && (is_quoted || is_key(key, tool) && value.contains(char::is_alphanumeric))
+    })
+}
+
+/// Whether a tool has this parameter.
+fn is_key(name: &str, tool: &Tool) -> bool {
     let schema = tool.schema().map(CompiledSchema::source);
     let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-    let is_key = |word: &str| properties.is_some_and(|known| known.contains_key(word));
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    words.contains("\":")
-        || words.match_indices([':', '=']).any(|(at, _)| {
-            let before = words[..at].trim_end();
-            let name = before.trim_end_matches(['`', '*', '"', '\'']);
-            let key = name.trim_end_matches(is_part);
-            let value = words[at + 1..].lines().next().unwrap_or_default();
-            is_key(&name[key.len()..]) && value.contains(char::is_alphanumeric)
-        })
+    properties.is_some_and(|known| known.contains_key(name))
+}
+
+/// All keys of a value.
+pub(super) fn keys_of<'v>(value: &'v Value<'_>, into: &mut BTreeSet<&'v str>) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                into.insert(key);
+                keys_of(value, into);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys_of(item, into)),
+        _ => {}
+    }
 }
 
 /// A text without the marks and fences of a template.

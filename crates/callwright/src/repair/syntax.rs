@@ -42,7 +42,7 @@ liberties! {
     LITERAL = "literal", Lossless, Destroys;
     /// A backslash of a path or a pattern that was not escaped.
     BACKSLASH = "backslash", Lossless, Destroys;
-    /// A text in single quotes.
+    /// A text in single or typographic quotes.
     SINGLE_QUOTES = "single_quotes", Lossless, Destroys;
     /// A line break or another control character in a text.
     RAW_CONTROL = "raw_control", Lossless, Destroys;
@@ -54,6 +54,8 @@ liberties! {
     FENCE = "fence", Lossless, Destroys;
     /// Tokens, tags and labels of a chat template in any spelling, with no other word between them than the tool's name.
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
+    /// A value in which every quote has a backslash before it, and nothing else has.
+    ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
     /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
     /// A list around one call, `[{…}]`.

@@ -172,7 +172,7 @@ impl<'t> TolerantReader<'t> {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
             '"' if self.inner_quotes => self.quoting(path),
-            quote @ ('"' | '\'') => Ok(Value::String(Cow::Owned(self.string(quote, path)?))),
+            quote if is_quote(quote) => Ok(Value::String(Cow::Owned(self.string(quote, path)?))),
             '-' | '0'..='9' => self.number(),
             c if c.is_alphabetic() => self.word(path),
             _ => Err(NoReading::Unclear),
@@ -234,7 +234,7 @@ impl<'t> TolerantReader<'t> {
 
     fn key(&mut self, path: &Path) -> Read<String> {
         match self.next_token()? {
-            quote @ ('"' | '\'') => self.string(quote, path),
+            quote if is_quote(quote) => self.string(quote, path),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
                 let length = self
                     .rest()
@@ -359,7 +359,7 @@ impl<'t> TolerantReader<'t> {
 
     /// A string ends at the first quote of its own kind. Whether that was meant shows in what follows.
     fn string(&mut self, quote: char, path: &Path) -> Read<String> {
-        self.at += 1;
+        self.at += quote.len_utf8();
         let start = self.at;
         let mut out = String::new();
         let (mut kept_backslash, mut decoded_escape) = (false, false);
@@ -372,7 +372,9 @@ impl<'t> TolerantReader<'t> {
                     kept_backslash |= decoded.is_none();
                     out.push(decoded.unwrap_or('\\'));
                 }
-                c if c == quote => break,
+                c if closes(quote, c) => break,
+                // A plain quote may be the one that was to close it.
+                '"' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() {
                         self.note(&syntax::RAW_CONTROL, path, &c.to_string(), "\\n");
@@ -390,14 +392,27 @@ impl<'t> TolerantReader<'t> {
         if kept_backslash {
             self.note(&syntax::BACKSLASH, path, "\\", "\\\\");
         }
-        self.at += 1;
+        self.at += self.peek().map_or(0, char::len_utf8);
         // Of many texts only the first is shown.
-        if quote == '\'' && !self.has_noted(&syntax::SINGLE_QUOTES) {
+        if quote != '"' && !self.has_noted(&syntax::SINGLE_QUOTES) {
             let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
             self.note(&syntax::SINGLE_QUOTES, path, &before, &after);
         }
         Ok(out)
     }
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'') || is_typographic(c)
+}
+
+/// The quotes that word processors make of `"`. Models put the same one on both sides, too.
+fn is_typographic(c: char) -> bool {
+    matches!(c, '“' | '”')
+}
+
+fn closes(quote: char, c: char) -> bool {
+    c == quote || is_typographic(quote) && is_typographic(c)
 }
 
 /// How many edits are noted before comments are no longer noted one by one.

@@ -10,7 +10,7 @@ use super::harmony;
 use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::told::{self, MOST_WORDS};
-use crate::words::template::{self, REASONING, is_finished};
+use crate::words::template::{self, is_finished, reasoning_tags};
 
 /// What a message that is still coming may turn out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +31,8 @@ enum Stage {
     /// A header, reasoning, or the body.
     #[default]
     Start,
-    /// Reasoning, up to a tag that is not in the text up to `searched`.
-    Reasoning {
-        close: &'static str,
-        searched: usize,
-    },
+    /// Reasoning that is opened at a place, up to a tag that is not in the text up to `searched`.
+    Reasoning { opened: usize, searched: usize },
     /// Calls, or words before them.
     Body { start: usize },
     /// Words around calls of tools that only read, of which none begins up to `searched`.
@@ -78,7 +75,7 @@ impl CallWatch {
         match self.0 {
             Stage::Decided(beginning) => known(beginning),
             Stage::Start => start(text),
-            Stage::Reasoning { close, searched } => reasoning(text, close, searched),
+            Stage::Reasoning { opened, searched } => reasoning(text, opened, searched),
             Stage::Body { start } => body(offer, text, start),
             Stage::Told { start, searched } => told(offer, text, start, searched),
             Stage::Harmony { message, searched } => {
@@ -94,7 +91,7 @@ impl Stage {
     fn places(self) -> [usize; 2] {
         match self {
             Stage::Start | Stage::Decided(Beginning::Never) => [0, 0],
-            Stage::Reasoning { searched, .. } => [0, searched],
+            Stage::Reasoning { opened, searched } => [opened, searched],
             Stage::Body { start } => [0, start],
             Stage::Told { start, searched } => [start, searched],
             Stage::Harmony { message, searched } => [message, searched],
@@ -129,24 +126,25 @@ fn after_nothing(offer: &Offer<'_>, start: usize) -> (Stage, Option<Beginning>) 
 fn start(text: &str) -> (Stage, Option<Beginning>) {
     let at = after_blanks(text, template::header_length(text));
     let rest = &text[at..];
-    for (open, close) in REASONING {
-        if rest.starts_with(open) {
-            let searched = at + open.len();
-            return (Stage::Reasoning { close, searched }, None);
-        }
-        if open.starts_with(rest) || template::may_become_debris(rest, &|_| false) {
-            return undecided(Stage::Start, text, 0, 0);
-        }
+    if let Some((tag, _)) = reasoning_tags(rest) {
+        let (opened, searched) = (at, at + tag.len());
+        return (Stage::Reasoning { opened, searched }, None);
+    }
+    if template::may_become_debris(rest, &|_| false) {
+        return undecided(Stage::Start, text, 0, 0);
     }
     (Stage::Body { start: 0 }, None)
 }
 
 /// Reasoning stays text, and so does the tag that ends it.
-fn reasoning(text: &str, close: &'static str, searched: usize) -> (Stage, Option<Beginning>) {
-    let Some(at) = find(text, close, searched) else {
-        let searched = not_found(text, close, searched);
+fn reasoning(text: &str, opened: usize, searched: usize) -> (Stage, Option<Beginning>) {
+    let Some((_, close)) = reasoning_tags(&text[opened..]) else {
+        return (Stage::Body { start: 0 }, None);
+    };
+    let Some(at) = find(text, &close, searched) else {
+        let searched = not_found(text, &close, searched);
         return (
-            Stage::Reasoning { close, searched },
+            Stage::Reasoning { opened, searched },
             Some(Beginning::From(text.len())),
         );
     };

@@ -6,7 +6,7 @@
 use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
-use crate::words::envelope::{ARGUMENTS, LAYERS, LIST, NAMES};
+use crate::words::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
 use crate::words::template::{self, Around, Side};
 
 /// Whether a text begins a call.
@@ -17,9 +17,6 @@ pub(super) enum Chance {
     Maybe,
     Yes,
 }
-
-/// The keys of a call as JSON that say neither which tool is called nor how.
-const OTHERS: [&str; 4] = ["type", "id", "call_id", "tool_call_id"];
 
 /// Whether a text begins calls, with what chat templates leave before them.
 pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
@@ -39,12 +36,15 @@ pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
         side: Side::Before,
         is_message: true,
         is_tool: &is_tool,
+        is_key: &|name| offer.has_key(name),
     };
     let (debris, length) = template::leading_debris(text, &around);
     let rest = &text[length..];
     match rest.as_bytes().first() {
         None => Chance::Maybe,
         Some(b'{') if debris.tool.is_some() => Chance::Yes,
+        // `search(query="tea")`
+        Some(_) if debris.tool.is_some() && text[..length].ends_with('(') => Chance::Yes,
         _ if template::may_become_debris(rest, &|begun| begins_name(offer, begun)) => Chance::Maybe,
         _ => bare(offer, rest),
     }
@@ -56,11 +56,10 @@ fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
         let kept = name.chars().filter(|c| c.is_alphanumeric());
         kept.flat_map(char::to_lowercase).collect()
     };
-    let begun = ["to=", "functions.", "function.", "tools."]
-        .iter()
-        .fold(begun, |name, space| {
-            name.strip_prefix(space).unwrap_or(name)
-        });
+    let begun = begun.strip_prefix("to=").unwrap_or(begun);
+    let begun = template::NAMESPACES.iter().fold(begun, |name, space| {
+        name.strip_prefix(space).unwrap_or(name)
+    });
     let begun = letters(begun);
     offer.tools.iter().any(|tool| {
         let name = letters(tool.name());
@@ -148,8 +147,8 @@ fn list(offer: &Offer<'_>, text: &str) -> Chance {
 fn object(offer: &Offer<'_>, text: &str, is_outer: bool) -> Chance {
     let mut rest = text.get(1..).unwrap_or_default();
     let begins_key = |begun: &str| {
-        let mut keys = ARGUMENTS.iter().chain(NAMES).chain(LAYERS).chain(&OTHERS);
-        keys.any(|key| key.starts_with(begun)) || LIST.starts_with(begun)
+        let calls = ARGUMENTS.iter().chain(NAMES).chain(LAYERS).chain(LISTS);
+        calls.chain(SILENT).any(|key| key.starts_with(begun)) || begins_name(offer, begun)
     };
     loop {
         let (key, after) = match string(rest) {
@@ -171,11 +170,30 @@ fn object(offer: &Offer<'_>, text: &str, is_outer: bool) -> Chance {
         match key {
             // A key may be written with escapes; that is for the end of the message to see.
             key if key.contains('\\') => return Chance::Yes,
-            key if ARGUMENTS.contains(&key) || key == LIST => return Chance::Yes,
-            key if !is_name && !LAYERS.contains(&key) && !OTHERS.contains(&key) => {
-                return Chance::No;
+            key if ARGUMENTS.contains(&key) || LISTS.contains(&key) => return Chance::Yes,
+            key if !is_name && !LAYERS.contains(&key) && !SILENT.contains(&key) => {
+                // `{"search": {…}}`
+                return if offer.tool(key).is_some() {
+                    Chance::Yes
+                } else {
+                    Chance::No
+                };
             }
             _ if value.is_empty() => return Chance::Maybe,
+            // `null`, or a number.
+            key if SILENT.contains(&key) && !value.starts_with(['"', '\'']) => {
+                match value.find(|c: char| !c.is_ascii_alphanumeric()) {
+                    None => return Chance::Maybe,
+                    Some(end) => match value[end..].trim_ascii_start().strip_prefix(',') {
+                        Some(next) => {
+                            rest = next;
+                            continue;
+                        }
+                        None if value[end..].trim_ascii_start().is_empty() => return Chance::Maybe,
+                        None => return Chance::No,
+                    },
+                }
+            }
             key if is_outer && LAYERS.contains(&key) && value.starts_with('{') => {
                 return object(offer, value, false);
             }

@@ -8,6 +8,7 @@ use super::NoCall;
 use super::cursor::{Cursor, Read};
 use super::envelope;
 use super::offer::Offer;
+use super::pythonic;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
 use crate::words::template::{self, Around, Debris, Side};
@@ -31,10 +32,26 @@ pub(super) fn read<'t>(
             },
             is_message: true,
             is_tool: &is_tool,
+            is_key: &|name| offer.has_key(name),
         };
         let (debris, length) = template::leading_debris(&text[end..], &around);
         let mut cursor = Cursor::new(text, end + length, max_depth);
-        if !matches!(cursor.peek(), Some('{' | '[')) {
+        let opened = text[end..end + length].matches('(').count();
+        // `search(query="tea")`
+        if let Some(tool) = debris.tool
+            && text[..end + length].ends_with('(')
+            && cursor.peek() != Some('{')
+        {
+            let arguments = pythonic::named_arguments(&mut cursor)?;
+            let arguments = arguments_of(arguments, tool, &debris, offer)?;
+            calls.push(Call::new(tool.to_owned(), Arguments::Value(arguments)));
+            close(&mut cursor, opened.saturating_sub(1));
+            end = cursor.at();
+            continue;
+        }
+        // A marker after the last call ends the message.
+        let is_last = !calls.is_empty() && template::mark_end(text, end + length).is_some();
+        if !matches!(cursor.peek(), Some('{' | '[')) || is_last {
             break;
         }
         is_marked |= debris.has_mark || debris.has_fence;
@@ -47,7 +64,15 @@ pub(super) fn read<'t>(
                 if envelope::declares(&value) {
                     return Err(NoCall::Ambiguous);
                 }
-                let mut read = envelope::calls(value)?;
+                let mut read = match keyed(&value, offer) {
+                    Some(calls)
+                        if is_marked || calls.iter().all(|call| offer.only_reads(&call.tool)) =>
+                    {
+                        calls
+                    }
+                    Some(_) => return Err(NoCall::NoMark),
+                    None => envelope::calls(value)?,
+                };
                 if read.is_empty() {
                     return Err(NoCall::Unreadable);
                 }
@@ -73,6 +98,7 @@ pub(super) fn read<'t>(
             }
             (Err(_), _) => return Err(NoCall::Unreadable),
         }
+        close(&mut cursor, opened);
         end = cursor.at();
     }
     // Without arguments and a mark it may be any record with a name.
@@ -89,9 +115,30 @@ pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
         side: Side::Before,
         is_message: true,
         is_tool: &|name| offer.tool(name).is_some(),
+        is_key: &|name| offer.has_key(name),
     };
     let (debris, length) = template::leading_debris(text, &around);
     (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
+}
+
+/// Steps over the parentheses that close what was opened before a call: `print(search(…))`.
+fn close(cursor: &mut Cursor<'_>, opened: usize) {
+    for _ in 0..opened {
+        cursor.eat_spaced(")");
+    }
+}
+
+/// Calls with the name of the tool as the key of its arguments: `{"search": {…}}`, also in a list.
+fn keyed<'t>(value: &Value<'t>, offer: &Offer<'_>) -> Option<Vec<Call<'t>>> {
+    let items = value.as_array().unwrap_or(std::slice::from_ref(value));
+    let call = |item: &Value<'t>| match item.as_object()? {
+        [(tool, arguments @ Value::Object(_))] if offer.tools.get(tool).is_some() => {
+            let arguments = Arguments::Value(arguments.clone());
+            Some(Call::new(tool.clone(), arguments))
+        }
+        _ => None,
+    };
+    items.iter().map(call).collect()
 }
 
 /// What was written after the name of a tool. A name alone marks nothing, unless the tool only reads.
@@ -113,11 +160,12 @@ fn arguments_of<'t>(
 }
 
 /// Whether nothing but debris is left of a message.
-pub(super) fn is_end(rest: &str) -> bool {
+pub(super) fn is_end(rest: &str, offer: &Offer<'_>) -> bool {
     let around = Around {
         side: Side::After,
         is_message: true,
-        is_tool: &|_| false,
+        is_tool: &|name| offer.tool(name).is_some(),
+        is_key: &|name| offer.has_key(name),
     };
     template::debris(rest, &around).is_some()
 }

@@ -138,7 +138,7 @@ fn read_from<'t>(
         Err(why) => why,
     };
     match debris::read(text, start, limits.max_depth, offer) {
-        Ok((calls, end)) if debris::is_end(&text[end..]) => Ok(Found::json(calls, start)),
+        Ok((calls, end)) if debris::is_end(&text[end..], offer) => Ok(Found::json(calls, start)),
         _ => Err(why),
     }
 }

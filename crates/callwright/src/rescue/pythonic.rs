@@ -45,7 +45,14 @@ fn expect(cursor: &mut Cursor<'_>, token: &str) -> Read<()> {
 fn call<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
     let tool = name(cursor)?;
     expect(cursor, "(")?;
+    let arguments = named_arguments(cursor)?;
+    Ok(Call::new(tool, Arguments::Value(arguments)))
+}
+
+/// `key=value, …)`, after the parenthesis.
+pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> Read<Value<'t>> {
     let mut members: Vec<Member<'t>> = Vec::new();
+    cursor.skip_blank();
     if !cursor.eat(")") {
         loop {
             let key = name(cursor)?;
@@ -61,7 +68,7 @@ fn call<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
     if has_duplicate(&members) {
         return Err(NoCall::Ambiguous);
     }
-    Ok(Call::new(tool, Arguments::Value(Value::Object(members))))
+    Ok(Value::Object(members))
 }
 
 /// A name as tools and parameters have them.

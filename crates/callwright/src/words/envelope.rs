@@ -10,29 +10,51 @@ use super::macros::word_list;
 
 /// The keys under which models name a tool.
 pub(crate) const NAMES: &[&str] = word_list![
-    name tool tool_name function_name function tool_call action
+    name tool tool_name toolName function_name functionName function tool_call action recipient_name
 ];
 
 /// The keys under which models send its arguments.
 pub(crate) const ARGUMENTS: &[&str] = word_list![
-    arguments parameters params args input action_input
+    arguments parameters params args input action_input actionInput tool_input toolInput kwargs
 ];
 
 /// The keys around the two, one level up.
-pub(crate) const LAYERS: &[&str] =
-    word_list![function tool_call function_call tool_use tool action];
+pub(crate) const LAYERS: &[&str] = word_list![
+    function tool_call toolCall function_call functionCall tool_use toolUse tool action
+];
 
-/// The key around a list of calls.
-pub(crate) const LIST: &str = "tool_calls";
+/// The keys around a list of calls.
+pub(crate) const LISTS: &[&str] =
+    word_list![tool_calls toolCalls function_calls tool_uses calls actions];
 
-/// What is left out without a loss: the kind of a call, and its id, since the message's own one is answered to.
+/// What is left out without a loss: the kind of a call; its id, since the message's own one is answered to; its place among
+/// others; the role of the model; and what is empty beside it in a message.
 const KINDS: &[&str] = word_list![function tool_use tool_call function_call];
-pub(crate) const IDS: &[&str] = word_list![id call_id tool_call_id];
-
 /// Every word around arguments that goes when they are taken out.
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-    let keys = [NAMES, ARGUMENTS, LAYERS, KINDS, IDS].into_iter().flatten();
-    keys.copied().chain([LIST, "type"])
+    let keys = [NAMES, ARGUMENTS, LAYERS, LISTS, KINDS, SILENT];
+    keys.into_iter().flatten().copied().chain(["assistant"])
+}
+
+pub(crate) const IDS: &[&str] = word_list![id call_id tool_call_id toolUseId];
+const EMPTY: &[&str] = word_list![content refusal text thought];
+
+/// All keys of members that may say nothing.
+pub(crate) const SILENT: &[&str] = word_list![
+    type id call_id tool_call_id toolUseId content refusal text thought role index
+];
+
+/// Whether a member beside a call says nothing about it.
+pub(crate) fn says_nothing(key: &str, value: &Value<'_>) -> bool {
+    match value {
+        Value::String(kind) if key == "type" => KINDS.contains(&kind.as_ref()),
+        Value::String(role) if key == "role" => role == "assistant",
+        Value::String(_) if IDS.contains(&key) => true,
+        Value::Number(_) => key == "index",
+        Value::String(text) => EMPTY.contains(&key) && text.is_empty(),
+        Value::Null => EMPTY.contains(&key),
+        _ => false,
+    }
 }
 
 /// A call that is not judged yet.
@@ -56,15 +78,30 @@ pub(crate) fn open_all(value: Value<'_>) -> Result<Vec<Envelope<'_>>, NotEnvelop
     match value {
         Value::Array(items) => items.into_iter().map(open).collect(),
         Value::Object(members) if is_list(&members) => {
-            let list = members.into_iter().next().map(|(_, list)| list);
-            open_all(list.unwrap_or(Value::Null))
+            let mut list = members.into_iter().filter(|(key, _)| is_list_key(key));
+            match list.next() {
+                Some((_, Value::Array(items))) => items.into_iter().map(open).collect(),
+                Some((_, one)) => Ok(vec![open(one)?]),
+                None => Err(NotEnvelope::Other),
+            }
         }
         one => Ok(vec![open(one)?]),
     }
 }
 
+pub(crate) fn is_list_key(key: &str) -> bool {
+    LISTS.contains(&key)
+}
+
+/// Whether members are a list of calls, and nothing that says more.
 fn is_list(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
-    matches!(members, [(key, Value::Array(_))] if key == LIST)
+    let is_said = |(key, value): &&(Cow<'_, str>, Value<'_>)| !says_nothing(key, value);
+    let mut said = members.iter().filter(is_said);
+    let is_calls = matches!(
+        said.next(),
+        Some((key, Value::Array(_) | Value::Object(_))) if is_list_key(key)
+    );
+    is_calls && said.next().is_none()
 }
 
 /// Opens the envelope of one call.
@@ -88,8 +125,7 @@ fn opened(value: Value<'_>, is_outer: bool) -> Result<Envelope<'_>, NotEnvelope>
             value @ Value::Object(_) if is_outer && LAYERS.contains(&key) => {
                 inner.replace(value).is_some()
             }
-            Value::String(kind) if key == "type" && KINDS.contains(&kind.as_ref()) => false,
-            Value::String(_) if IDS.contains(&key) => false,
+            value if says_nothing(key, &value) => false,
             _ => return Err(NotEnvelope::Other),
         };
         if is_twice {
@@ -140,6 +176,9 @@ mod tests {
             r#"{"name": 7, "arguments": {}}"#,
             r#"{"arguments": {}}"#,
             r#"{"type": "text", "name": "look", "arguments": {}}"#,
+            r#"{"role": "user", "name": "look", "arguments": {}}"#,
+            r#"{"content": "Not yet.", "name": "look", "arguments": {}}"#,
+            r#"{"index": "first", "name": "look", "arguments": {}}"#,
             r#"["look", {}]"#,
         ] {
             assert_eq!(read(text), Err(NotEnvelope::Other), "{text}");

@@ -6,6 +6,7 @@ use super::keys::is_plain;
 use super::{ProposedEdit, Site, says_something};
 use crate::json::{Path, Value, parse_at};
 use crate::nearest::words;
+use crate::words::envelope::says_nothing;
 use crate::words::word_list;
 
 /// How deep an object in a text may be nested.
@@ -49,29 +50,51 @@ pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 /// Words of names that say only that arguments are inside.
 const WORDS_OF_LAYERS: &[&str] = word_list![
     argument arguments arg args parameter parameters param params kwargs input inputs properties request body payload data
-    query options config settings call tool function json object root
+    query options config settings call calls tool tools use uses function functions action actions json object root
 ];
 
-/// A guess, for tools that read: the layer is the only key, the schema does not know it, and what is inside fits as it is. Its
-/// name must say nothing of its own: each word is one for a layer, or one of the parameters and the title of the schema.
-/// `dry_run`, `undo` and `not` have others.
+/// How many layers are taken off: `{"tool_calls": [{"function": {…}}]}`.
+const MOST_LAYERS: usize = 3;
+
+/// A guess, for tools that read: a layer is the only key that says something, or a list of one; the schema does not know it,
+/// and what is inside fits as it is. Its name must say nothing of its own: each word is one for a layer, or one of the
+/// parameters and the title of the schema. `dry_run`, `undo` and `not` have others.
 pub(super) fn named_layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    let [(key, inner @ Value::Object(members))] = site.root.as_object()? else {
-        return None;
-    };
     let properties = site.scope.properties(&Path::root());
-    if members.is_empty() || properties.has(key) || properties.len() == 0 {
+    if properties.len() == 0 {
         return None;
     }
     site.look_at(properties.len())?;
     let title = site.schema.source().get("title").and_then(Schema::as_str);
     let names = properties.names().into_iter().chain(title);
     let known: Vec<String> = names.flat_map(words).collect();
-    let own = words(key);
     let is_known = |word: &String| WORDS_OF_LAYERS.contains(&word.as_str()) || known.contains(word);
-    let says_nothing_else = !own.is_empty() && own.iter().all(is_known) && is_plain(key);
-    (says_nothing_else && site.accepts(inner))
-        .then(|| ProposedEdit::Replace(Path::root(), inner.clone().into_owned()))
+    let is_layer = |key: &str| {
+        let own = words(key);
+        !own.is_empty() && own.iter().all(is_known) && is_plain(key)
+    };
+    let mut inner = site.root;
+    for _ in 0..MOST_LAYERS {
+        inner = match inner {
+            Value::Object(members) => {
+                if members.iter().any(|(key, _)| properties.has(key)) {
+                    return None;
+                }
+                let mut said = members
+                    .iter()
+                    .filter(|(key, value)| !says_nothing(key, value));
+                let (_, value) = said.next().filter(|(key, _)| is_layer(key))?;
+                said.next().is_none().then_some(value)?
+            }
+            Value::Array(items) if items.len() == 1 => items.first()?,
+            _ => return None,
+        };
+        if matches!(inner, Value::Object(members) if !members.is_empty()) && site.accepts(inner) {
+            let inner = inner.clone().into_owned();
+            return Some(ProposedEdit::Replace(Path::root(), inner));
+        }
+    }
+    None
 }
 
 /// Models write the key once for the argument and once more inside it. Lossless, where the object holds

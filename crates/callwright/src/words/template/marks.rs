@@ -1,21 +1,50 @@
-//! One tag, control token or marker at a place in a text, by its shape: `<…>`, `<|…|>`, `[…]`, closed or not.
+//! One tag, control token or marker at a place in a text, by its shape: `<…>`, `<|…|>`, `[…]`, closed or not, and names
+//! between rows of the same sign, `=== TOOL CALL ===`.
 
-use super::names::{Shape, is_last_token, is_of_template, may_begin_name, may_end_name};
+use super::names::{Shape, is_last_token, is_layout, is_of_template, may_begin_name, may_end_name};
 
 /// A mark of a chat template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark<'t> {
     /// How long it is, in bytes.
     pub(super) length: usize,
+    /// What is between its brackets.
+    pub(super) name: &'t str,
     /// The tool that it names: `<function=search>`, `<invoke name="search">`.
     pub(super) tool: Option<&'t str>,
     /// Whether it belongs to the header of a message, and the word before it may be a role.
     pub(super) is_header: bool,
     /// Whether it ends a message.
     pub(super) ends_message: bool,
-    /// Whether it is a token, not a tag or a marker.
-    pub(super) is_token: bool,
+    pub(super) kind: Kind,
 }
+
+/// Whether a mark is for people or for a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `<|name|>`, which nothing but a template has.
+    Token,
+    /// A tag or a marker.
+    Tag,
+    /// A tag that shows what is in it, where people read it: HTML, or one that is escaped.
+    Shown,
+}
+
+impl<'t> Mark<'t> {
+    fn plain(length: usize, name: &'t str) -> Self {
+        Mark {
+            length,
+            name,
+            tool: None,
+            is_header: false,
+            ends_message: false,
+            kind: Kind::Tag,
+        }
+    }
+}
+
+/// Tokens without a name: the beginning and the end of a message of the model itself.
+const ODD_TOKENS: [&str; 2] = ["]~b]ai", "[e~["];
 
 /// Longer ones are not looked at. A name with a tool's in it takes less.
 const LONGEST: usize = 200;
@@ -29,6 +58,12 @@ fn is_bar(c: char) -> bool {
 pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     let (text, is_all) = beginning(text);
     let is_opening = |c: char| matches!(c, '<' | '/' | '\\') || is_bar(c);
+    if let Some(odd) = ODD_TOKENS.iter().find(|token| text.starts_with(**token)) {
+        return Some(Mark::plain(odd.len(), ""));
+    }
+    if let Some(ruled) = ruled(text).or_else(|| escaped(text)) {
+        return Some(ruled);
+    }
     let opened = match text.as_bytes().first()? {
         b'[' => text.strip_prefix("[/").or_else(|| text.strip_prefix('['))?,
         b'<' => text.trim_start_matches(is_opening),
@@ -81,10 +116,13 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     let is_begun = shape == Shape::Token || name.is_empty() || name.len() > 2;
     let is_open = !is_marker && closers == 0 && is_end && tool.is_none();
     let is_cut = is_open && is_last && is_begun && may_begin_name(name);
-    let is_known = is_of_template(name, shape)
+    let is_layout = shape == Shape::Tag && is_layout(name);
+    let is_known = is_layout
+        || is_of_template(name, shape)
         || is_last
             && shape == Shape::Token
             && is_last_token(name)
+            && closers > 0
             && is_all
             && after[closers..].trim().is_empty();
     if !(is_cut || is_whole && is_known) {
@@ -93,15 +131,70 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     let lower = name.to_lowercase();
     Some(Mark {
         length: opening.len() + inside.len() + closers,
+        name,
         tool,
-        is_header: ["header", "message", "channel"]
+        is_header: ["header", "message", "channel", "role", "turn", "sep"]
             .iter()
             .any(|word| lower.contains(word)),
         ends_message: lower == "s"
             || ["eos", "eot", "im_end", "endof", "end_of", "end▁of"]
                 .iter()
                 .any(|word| lower.contains(word)),
-        is_token: shape == Shape::Token,
+        kind: match shape {
+            Shape::Token => Kind::Token,
+            _ if is_layout => Kind::Shown,
+            _ => Kind::Tag,
+        },
+    })
+}
+
+/// A name between rows of one sign, or between brackets that come twice or are not those of a tag: `###TOOL_CALL###`,
+/// `[[TOOL_CALL]]`, `(tool_call)`.
+fn ruled(text: &str) -> Option<Mark<'_>> {
+    let sign = text.chars().next()?;
+    let (closer, fewest) = match sign {
+        // One alone begins an item, a heading or a word in italics.
+        '-' | '=' | '#' | '*' | '_' | '+' => (sign, 2),
+        '[' => (']', 2),
+        '(' => (')', 1),
+        '{' => ('}', 1),
+        '@' | '%' | '§' | '✿' => (sign, 1),
+        _ => return None,
+    };
+    let opened = text.trim_start_matches(sign);
+    let run = text.len() - opened.len();
+    if run < fewest * sign.len_utf8() {
+        return None;
+    }
+    let stop = opened
+        .find([closer, '\n'])
+        .filter(|stop| opened[*stop..].starts_with(closer))?;
+    let (inside, after) = opened.split_at(stop);
+    let closing = after.len() - after.trim_start_matches(closer).len();
+    let label = inside.trim().trim_start_matches('/').trim_end_matches(':');
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | ':');
+    let is_name = label.chars().all(is_part) && !label.is_empty();
+    let is_known =
+        is_of_template(label, Shape::Marker) || closer == sign && is_of_template(label, Shape::Tag);
+    // What directly follows would be one word with it.
+    let ends = !after[closing..].starts_with(|c: char| c.is_alphanumeric());
+    (closing == run && is_name && ends && is_known)
+        .then(|| Mark::plain(run + stop + closing, label))
+}
+
+/// A tag whose brackets are escaped: `&lt;tool_call&gt;`, `\<tool_call\>`.
+fn escaped(text: &str) -> Option<Mark<'_>> {
+    let [(open, close), (other, last)] = [("&lt;", "&gt;"), ("\\<", "\\>")];
+    let (opened, close) = match text.strip_prefix(open) {
+        Some(opened) => (opened, close),
+        None => (text.strip_prefix(other)?, last),
+    };
+    let (inside, _) = opened.split_once(close)?;
+    let name = inside.trim_start_matches('/');
+    let length = text.len() - opened.len() + inside.len() + close.len();
+    (!name.is_empty() && is_of_template(name, Shape::Tag)).then(|| Mark {
+        kind: Kind::Shown,
+        ..Mark::plain(length, name)
     })
 }
 
@@ -168,13 +261,7 @@ fn xml_header(text: &str) -> Option<Mark<'_>> {
         matches!(attribute, Some("version" | "encoding" | "standalone"))
     };
     let mut words = inside.trim_end_matches('?').split_whitespace();
-    words.all(known).then_some(Mark {
-        length: end + 1,
-        tool: None,
-        is_header: false,
-        ends_message: false,
-        is_token: false,
-    })
+    words.all(known).then(|| Mark::plain(end + 1, "xml"))
 }
 
 #[cfg(test)]
@@ -199,6 +286,14 @@ mod tests {
             ("<>", 2),
             ("<?xml version=\"1.0\"?>", 21),
             ("<?xml>", 6),
+            ("=== TOOL CALL ===\n", 17),
+            ("###TOOL_CALL###", 15),
+            ("[[TOOL_CALL]]", 13),
+            ("(tool_call){", 11),
+            ("**Tool Call:**", 14),
+            ("&lt;/tool_call&gt;", 18),
+            ("\\<tool_call\\>", 13),
+            ("<pre>", 5),
         ] {
             let found = mark(text, false).map(|mark| mark.length);
             assert_eq!(found, Some(length), "{text}");
@@ -228,7 +323,13 @@ mod tests {
             "<|user|>",
             "[1]",
             "[]",
-            "[[TOOL_CALLS]]",
+            "[[DRY_RUN]]",
+            "=== EXAMPLE ===",
+            "--- tool_call",
+            "***not a tool call***",
+            "(call me)",
+            "&lt;user&gt;",
+            "<del>",
             "[\"a\"]",
             "<!-- x -->",
             "<tool_call dry=\"1\">",

@@ -10,7 +10,7 @@ use crate::words::word_list;
 
 /// The words that names are made of, with or without something between them.
 const PARTS: &[&str] = word_list![
-    action actions arg args argument arguments assistant begin block bos bot call calling calls channel chatbot
+    action actions arg args argument arguments assistant begin beginning block bos bot call calling calls channel chatbot
     code constrain content end eod eom eos eot func function functions header im input inst invocation invoke
     json key list message msg name object of pad param parameter parameters params payload plugin prompt python
     recipient request reserved role section sentence sep separator sot special start tag tags text token tokens
@@ -18,31 +18,45 @@ const PARTS: &[&str] = word_list![
 ];
 
 /// Words that are too short to be looked for inside others.
-const SHORT_PARTS: &[&str] = word_list![ai api fn id js mcp py];
+const SHORT_PARTS: &[&str] = word_list![
+    ai api bom box execute execution fim fn id js mcp middle prefix py run s sop suffix
+];
+
+/// What a token bounds, with no other words than those of a beginning and an end: `<|end_of_document|>`. Beside others they
+/// speak for another: `tool_response`.
+const BOUNDED: &[&str] = word_list![answer doc document file response solution utterance];
+const BOUNDS: &[&str] = word_list![begin beginof end endof sep start startof];
+
+/// Tokens that vocabularies hold in reserve, with a number: `<unused95>`, `<extra_id_1>`.
+const FILLERS: &[&str] = word_list![ctrl extra mask reserved special unused];
 
 /// The makers of templates, who put their names before a tag: `minimax:tool_call`.
-const MAKERS: &[&str] = word_list![
-    antml deepseek dsml functionary gemma glm granite hermes kimi llama longcat minimax mistral moonshot nemotron phi
-    qwen seed tml xai xlam
+pub(super) const MAKERS: &[&str] = word_list![
+    antml apriel atem bielik deepseek dots dsml ernie exaone functionary gemma glm granite hermes hy inkling internlm
+    jamba kimi laguna lfm llama longcat minicpm minimax mistral mm moonshot nemotron nova olmo opensource phi poolside qwen
+    reka seed smollm steptml tml xai xlam
 ];
 
 /// What may be alone between `<` and `>`. The other parts may be the keys of a call, such as `<content>` or `<name>`.
 const TAGS: &[&str] = word_list![
     tool tools call calls function functions invoke argument arguments arg args parameter parameters param params json xml
-    output response s bos eos eot eom pad toolcall
+    output response answer action actions assistant end s bos eos eot eom eoa eoc eop pad sop toolcall unk
 ];
+
+/// Tags of HTML that only lay out what is in them. (`<del>` strikes it out.) In a message they show it.
+const LAYOUT: &[&str] = word_list![br code div p pre span];
 
 /// What may be alone between `<|` and `|>`. `<|tool|>` and `<|function|>` speak for another.
 const TOKENS: &[&str] = word_list![
-    assistant begin bos call channel chatbot constrain content end eod eom eos eot from im message pad plugin recipient
-    return sep start
+    assistant begin bom bos call channel chatbot close constrain content end eod eom eos eot from im interpreter message open
+    pad plugin recipient return sep separator start turn
 ];
 
 /// Tokens that hand over to another, with which a message may end.
-const LAST_TOKENS: &[&str] = word_list![observation stop];
+const LAST_TOKENS: &[&str] = word_list![observation stop user];
 
 /// What may be alone between `[` and `]`.
-const MARKERS: &[&str] = word_list![args bos eos eot inst pad toolcall];
+const MARKERS: &[&str] = word_list![args bos end eos eot gmask inst pad sep toolcall toolcalls];
 
 /// How a name is set off from the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +74,11 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
     let of_names = [
         PARTS,
         SHORT_PARTS,
+        BOUNDED,
+        FILLERS,
         MAKERS,
         TAGS,
+        LAYOUT,
         TOKENS,
         LAST_TOKENS,
         MARKERS,
@@ -84,10 +101,59 @@ pub(super) fn is_of_template(name: &str, shape: Shape) -> bool {
         Shape::Marker => MARKERS,
     };
     match words.as_slice() {
-        [] => true,
+        // `<:` is a face.
+        [] => name.is_empty(),
         [one] if alone.contains(&one.as_str()) => true,
+        words if is_bound(words) || is_filler(words) => true,
         words => parts_of(words).is_some_and(|found| found.count > 1),
     }
+}
+
+/// Whether this tag lays out what is in it.
+pub(super) fn is_layout(name: &str) -> bool {
+    LAYOUT.contains(&name.to_lowercase().as_str())
+}
+
+/// Whether words are the beginning or the end of a part of a message: `end_of_document`, `endofresponse`.
+fn is_bound(words: &[String]) -> bool {
+    let whole = words.concat();
+    BOUNDED.iter().any(|part| {
+        let Some((before, after)) = whole.split_once(part) else {
+            return false;
+        };
+        let is_rest = |rest: &str| rest.is_empty() || BOUNDS.contains(&rest);
+        is_rest(before) && is_rest(after) && !(before.is_empty() && after.is_empty())
+    })
+}
+
+/// Whether words are a token in reserve: `unused95`, `extra_id_1`, `SPECIAL_12`.
+fn is_filler(words: &[String]) -> bool {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
+    let [first, rest @ ..] = words else {
+        return false;
+    };
+    let name = first.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_rest =
+        |word: &String| is_number(word) || matches!(word.as_str(), "id" | "special" | "token");
+    let has_number = name.len() < first.len() || rest.last().is_some_and(|last| is_number(last));
+    FILLERS.contains(&name) && has_number && rest.iter().all(is_rest)
+}
+
+/// A name cut into its words, in lower case: `antThinking`, `begin_of_thought`.
+pub(super) fn camel_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && after_lower {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        after_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether this is the name of a token that ends a message, and nothing else does.
@@ -234,12 +300,12 @@ fn is_slip(piece: &str) -> bool {
 
 /// The words of a line that only announces what follows it, with a colon after them: `Action Input:`.
 const LABELS: &[&str] = word_list![
-    action argument arguments args assistant call calls function functions input inputs invocation invoke json
-    parameter parameters params payload request tool tools
+    action ai argument arguments args assistant bot call calls code function functions input inputs invocation invoke json
+    model name parameter parameters params payload request tool tools
 ];
 
 /// Words that are a whole line before a call without a colon, since they are left of a fence or of a prompt.
-const BARE_LABELS: &[&str] = word_list![json functools];
+const BARE_LABELS: &[&str] = word_list![json functools functioncall assistant model];
 
 /// Whether a line says nothing but that a call follows: `Tool call:`, or without a colon `Function call`.
 pub(super) fn is_label(line: &str) -> bool {
@@ -253,7 +319,7 @@ pub(super) fn is_label(line: &str) -> bool {
         .all(|c| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '*'));
     let words = chunks(label).filter(|_| is_plain).unwrap_or_default();
     let all = words.iter().all(|word| LABELS.contains(&word.as_str()));
-    let is_bare = BARE_LABELS.contains(&label);
+    let is_bare = BARE_LABELS.contains(&label.to_lowercase().as_str());
     is_bare || all && words.len() > usize::from(!has_colon)
 }
 
@@ -270,7 +336,8 @@ pub(super) fn may_begin_label(word: &str) -> bool {
 
 /// Whether a line only waits for the result of the call before it.
 pub(super) fn is_last_label(line: &str) -> bool {
-    matches!(line.trim(), "Observation:" | "Observation")
+    // The role begins another message, in which there is nothing.
+    matches!(line.trim(), "Observation:" | "Observation" | "assistant")
 }
 
 /// What a fence may call its content, beside the names of a template. Any other word may say something: `example`.
@@ -320,6 +387,14 @@ mod tests {
             ("TOOL_CALLS", Shape::Marker),
             ("END_TOOL_REQUEST", Shape::Marker),
             ("INST", Shape::Marker),
+            ("end_of_document", Shape::Token),
+            ("endofresponse", Shape::Token),
+            ("START_RESPONSE", Shape::Token),
+            ("unused95", Shape::Tag),
+            ("extra_id_1", Shape::Tag),
+            ("SPECIAL_12", Shape::Tag),
+            ("tool_calls:opensource", Shape::Tag),
+            ("execute_tool", Shape::Tag),
         ] {
             assert!(is_of_template(name, shape), "{name}");
         }
@@ -357,6 +432,11 @@ mod tests {
             "content",
             "name",
             "text",
+            "document",
+            "tool_answer",
+            "extra_call",
+            "special",
+            "mask",
             "recall",
             "uncall",
             "send_tool",
@@ -391,7 +471,7 @@ mod tests {
         for name in ["dry", "user", "no_ca", "tool_z"] {
             assert!(!may_begin_name(name), "{name}");
         }
-        for name in ["dry_call", "not_call", "call_run"] {
+        for name in ["dry_call", "not_call", "call_undo"] {
             assert!(!may_end_name(name), "{name}");
         }
     }
