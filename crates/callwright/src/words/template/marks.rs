@@ -113,7 +113,8 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         _ => !(is_marker && (name.is_empty() || closers > 1)),
     };
     // One or two letters may begin anything.
-    let is_begun = shape == Shape::Token || name.is_empty() || name.len() > 2;
+    let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
+    let is_begun = shape == Shape::Token || name.is_empty() || letters > 2;
     let is_open = !is_marker && closers == 0 && is_end && tool.is_none();
     let is_cut = is_open && is_last && is_begun && may_begin_name(name);
     let is_layout = shape == Shape::Tag && is_layout(name);
