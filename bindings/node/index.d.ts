@@ -82,8 +82,11 @@ export interface GateOptions {
   maxDepth?: number;
   /** How many sessions are remembered in this process. */
   sessions?: number;
-  /** The address of a Redis or Valkey server that remembers sessions instead: `redis://host:6379`. */
-  ledger?: string;
+  /**
+   * Where sessions are remembered instead: the address of a Redis or Valkey server, `redis://host:6379`; or another gate, whose
+   * sessions go on under these tools.
+   */
+  ledger?: string | Gate;
   /** A file to which every event is appended as a line of JSON; `callwright replay` reads it. */
   record?: string | { path: string; values?: 'all' | 'masked' | 'none' };
   /** Whether events hold what tools answered. */

@@ -65,11 +65,12 @@ function guard({ session, ...options } = {}) {
   };
 }
 
-/** The gate of an agent. A tool that was not there before makes a new one, whose counts begin at zero. */
+/** The gate of an agent. A tool that was not there before makes a new one, in which conversations go on. */
 class Gates {
   #options;
   #tools = new Map();
   #gate;
+  #isCurrent = false;
 
   constructor(options) {
     this.#options = options;
@@ -80,7 +81,7 @@ class Gates {
       // Tools that the provider runs itself have no function here.
       if (typeof tool?.name !== 'string' || typeof tool.invoke !== 'function' || this.#tools.get(tool.name) === tool) continue;
       this.#tools.set(tool.name, tool);
-      this.#gate = undefined;
+      this.#isCurrent = false;
     }
   }
 
@@ -89,14 +90,16 @@ class Gates {
   }
 
   current() {
-    this.#gate ??= new Gate(
+    if (this.#isCurrent) return this.#gate;
+    this.#gate = new Gate(
       [...this.#tools.values()].map(({ name, description, schema }) => ({
         name,
         description,
         inputSchema: schema && jsonSchema(schema, 'input', name),
       })),
-      this.#options,
+      this.#gate ? { ...this.#options, ledger: this.#gate } : this.#options,
     );
+    this.#isCurrent = true;
     return this.#gate;
   }
 }

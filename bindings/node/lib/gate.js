@@ -35,7 +35,7 @@ class Gate {
   #largeIntegers;
 
   constructor(tools, options = {}) {
-    const { largeIntegers = 'bigint', record, on = {} } = options;
+    const { largeIntegers = 'bigint', record, on = {}, ledger } = options;
     if (!LARGE_INTEGERS.includes(largeIntegers)) {
       throw new CallwrightError(`unknown largeIntegers ${largeIntegers}; known are ${LARGE_INTEGERS.join(', ')}`);
     }
@@ -48,7 +48,7 @@ class Gate {
     }));
     /** The addon's own object; for this package only. */
     Object.defineProperty(this, 'native', {
-      value: checked(() => new native.NativeGate(text, coreOptions(options), file, listeners)),
+      value: checked(() => new native.NativeGate(text, coreOptions(options), file, listeners, ledger?.native)),
     });
     if (file) handOverAtExit(this);
   }
@@ -66,7 +66,8 @@ class Gate {
       typeof args === 'string'
         ? this.native.judge(tool, wholeText(args, 'the arguments'))
         : checked(() => this.native.judgeValue(tool, toText(args)));
-    return new Verdict(this, text, tool, args);
+    // `null` means no arguments, as in a call line.
+    return new Verdict(this, text, tool, args ?? {});
   }
 
   /** Takes calls out of a message in which the model wrote them as text, and judges them. */
@@ -170,6 +171,8 @@ function coreOptions(options) {
     }
     core[CORE_OPTIONS[name]] = value;
   }
+  // Another gate, whose sessions go on: the addon takes it by itself.
+  if (options.ledger instanceof Gate) delete core.ledger;
   // A record without results could not be replayed.
   if (options.record) core.keep_output = true;
   const policy = policyOf(options);

@@ -11,6 +11,7 @@ class Verdict {
   #tool;
   #sent;
   #line;
+  #arguments;
 
   /** `text` is the verdict line; `null` for a valid call, of which the tool and the arguments as sent say everything. */
   constructor(gate, text, tool, sent) {
@@ -41,9 +42,9 @@ class Verdict {
 
   /** The arguments to run the tool with; of a refused call what the model sent, if it could be read. */
   get arguments() {
-    const isAsSent = this.#text === null || this.#read().verdict === 'valid';
-    if (isAsSent && typeof this.#sent === 'object') return this.#sent;
-    return this.#read().arguments;
+    if (this.#text === null) return (this.#arguments ??= typeof this.#sent === 'string' ? this.#gate.read(written(this.#sent)) : this.#sent);
+    const { verdict, arguments: read } = this.#read();
+    return verdict === 'valid' && typeof this.#sent === 'object' ? this.#sent : read;
   }
 
   get edits() {
@@ -77,7 +78,7 @@ class Verdict {
   /** The verdict line of the contract, as text. */
   get line() {
     if (this.#text === null) {
-      const sent = typeof this.#sent === 'string' ? spaceless(this.#sent) : toText(this.#sent);
+      const sent = typeof this.#sent === 'string' ? written(this.#sent) : toText(this.#sent);
       return `{"tool":${JSON.stringify(this.#tool)},"verdict":"valid","arguments":${sent},"edits":[]}`;
     }
     return this.#text;
@@ -99,7 +100,8 @@ class Verdict {
 }
 
 /** Arguments that were sent as text and are valid: an object, or nothing at all, which means `{}`. */
-function spaceless(text) {
+function written(text) {
+  if (text.startsWith('{') && text.endsWith('}')) return text;
   const trimmed = text.trim();
   return trimmed === '' || trimmed === 'null' ? '{}' : trimmed;
 }

@@ -33,16 +33,18 @@ pub struct NativeGate {
 
 #[napi]
 impl NativeGate {
-    /// Compiles tools under options, both as JSON.
+    /// Compiles tools under options, both as JSON. The sessions of `previous` are shared.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         tools: Text,
         options: Text,
         record: Option<RecordFile>,
         listeners: Vec<Listener<'_>>,
+        previous: Option<&NativeGate>,
     ) -> Result<Self> {
         let options: Options = serde_json::from_str(&options.0).map_err(thrown)?;
-        let guard = options.guard(&tools.0, None).map_err(thrown)?;
+        let previous = previous.map(|gate| &*gate.guard);
+        let guard = options.guard(&tools.0, previous).map_err(thrown)?;
         guard.set_sinks(start(record, listeners)?);
         Ok(NativeGate {
             guard: Arc::new(guard),

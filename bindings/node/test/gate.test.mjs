@@ -47,6 +47,12 @@ test('a verdict by parts and a verdict by line are the same', () => {
     assert.equal(byParts.verdict, byLine.verdict);
     assert.deepEqual(byParts.render('openai_chat'), byLine.render('openai_chat'));
   }
+  const free = new Gate([{ name: 'now', inputSchema: { type: 'object' } }]);
+  for (const args of ['{ }', 'null', null, {}]) {
+    const byParts = free.judge('now', args);
+    assert.deepEqual(byParts.toJSON(), free.judge({ tool: 'now', arguments: args }).toJSON());
+    assert.deepEqual(byParts.arguments, {});
+  }
 });
 
 test('integers beyond 2^53 keep their digits', () => {
@@ -111,6 +117,18 @@ test('a policy from a file, as text and as an object means the same', () => {
   assert.equal(settings[0].validate, 'warn');
 });
 
+test('sessions go on under other tools', () => {
+  const call = { tool: 'search', arguments: { query: 'moved' } };
+  const before = new Gate([search]);
+  for (const round of [1, 2, 3]) before.open(call, { session: 's', round }).close('nothing found', { isError: true });
+  const tools = [search, { name: 'other', inputSchema: { type: 'object' } }];
+  const after = new Gate(tools, { ledger: before });
+  assert.ok(new Gate(tools).open(call, { session: 's', round: 4 }).ok);
+  assert.ok(!after.open(call, { session: 's', round: 4 }).ok);
+  assert.ok(after.open({ tool: 'other', arguments: {} }, { session: 's', round: 5 }).ok);
+  assert.throws(() => new Gate(tools, { ledger: {} }), CallwrightError);
+});
+
 test('a ticket is good for one outcome', () => {
   const ticket = gate.open({ tool: 'search', id: 'call_1', arguments: '{"query":"a"}' });
   assert.ok(ticket.ok);
@@ -167,6 +185,15 @@ test('events reach their listeners, and a listener that fails ends nothing', asy
   assert.throws(() => new Gate([search], { on: { nothing() {} } }), /unknown event/);
 });
 
+test('a listener that never ends holds nothing up', async () => {
+  let begun = 0;
+  const watched = new Gate([search], { on: { any: () => new Promise(() => begun++) } });
+  for (let n = 0; n < 3; n++) assert.equal(watched.open({ tool: 'search', arguments: { query: 'a' } }).close('x').text, 'x');
+  assert.ok(await watched.flush());
+  for (let wait = 0; wait < 200 && begun < 3; wait++) await new Promise((done) => setTimeout(done, 10));
+  assert.equal(begun, 3);
+});
+
 test('events are written to a file, also those of the last moment', () => {
   const record = join(folder, 'events.jsonl');
   const program = `
@@ -192,6 +219,23 @@ test('worker threads have gates of their own, and may end at any time', async ()
   assert.deepEqual(first, ['valid', 'valid', 'valid', 'valid']);
   await Promise.all(workers.map((worker) => worker.terminate()));
   assert.equal(gate.judge('search', '{"query":"a"}').verdict, 'valid');
+});
+
+test('a process that is forked after the import has gates of its own', async () => {
+  const record = join(folder, 'forked.jsonl');
+  const program = join(folder, 'forked.cjs');
+  writeFileSync(
+    program,
+    `const { Gate } = require(${JSON.stringify(index)});
+    const { fork } = require('node:child_process');
+    const gate = new Gate(${JSON.stringify([search])}, { record: ${JSON.stringify(record)}, on: { any() {} } });
+    const child = process.argv[2] === 'child' ? undefined : fork(__filename, ['child']);
+    for (let n = 0; n < 100; n++) gate.open({ tool: 'search', arguments: { query: 'a' } }, { session: 's' + n }).close('ok');
+    child?.on('exit', (code) => (process.exitCode = code));`,
+  );
+  const ended = spawnSync(process.execPath, [program], { timeout: 60_000 });
+  assert.equal(ended.status, 0, ended.stderr.toString());
+  assert.equal(readFileSync(record, 'utf8').trim().split('\n').length, 200);
 });
 
 test('a process that ends in the middle ends quietly', () => {

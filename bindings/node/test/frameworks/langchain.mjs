@@ -86,3 +86,15 @@ test(`langchain ${release}: what broke inside a tool is for the operator`, async
   assert.doesNotMatch(results[1].join(), /secret-host/);
   assert.equal(results[1].length, 1);
 });
+
+test(`langchain ${release}: a tool that appears later does not begin the counts again`, async () => {
+  const guarded = guard();
+  const again = [['pay', '{"to": "x"}']];
+  const late = tool(async () => 'late ok', { name: 'late', description: 'Comes later.', schema: z.object({}) });
+  let asked = 0;
+  // The guard sees another tool from the second request on; the agent itself does not take tools from a middleware.
+  const wrapModelCall = (request, handler) =>
+    guarded.wrapModelCall(asked++ < 1 ? request : { ...request, tools: [...request.tools, late] }, () => handler(request));
+  const { ran } = await agent([again, again, again, 'ok'], { middleware: [{ ...guarded, wrapModelCall }] });
+  assert.equal(ran.length, 1);
+});
