@@ -26,6 +26,7 @@ const releases = {
   oldest: {
     ai: '6.0.0',
     '@ai-sdk/openai-compatible': '2.0.0',
+    '@anthropic-ai/claude-agent-sdk': '0.3.142',
     '@langchain/core': '1.2.0',
     '@langchain/langgraph': '1.2.6',
     '@langchain/openai': '1.3.0',

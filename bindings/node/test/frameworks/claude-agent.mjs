@@ -1,5 +1,5 @@
-// Hooks of the Claude Agent SDK, called with payloads of the shapes that its types declare. The program inside of the SDK needs its
-// provider, so it is not run here; that our hooks fit its types is checked by types.test.mjs.
+// Hooks of the Claude Agent SDK, called with payloads of the shapes that its types declare: what a run of its program, as in
+// claude-agent-sdk.mjs, does not come to.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
