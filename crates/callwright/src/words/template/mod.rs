@@ -7,10 +7,13 @@
 
 mod marks;
 mod names;
+mod pieces;
 mod reasoning;
 
-use marks::{Kind, Mark, mark, rest_of_mark};
-use names::{is_label, is_last_label, may_begin_label, may_begin_name};
+use marks::{Kind, mark};
+use names::{is_label, may_begin_label, may_begin_name};
+
+use pieces::PieceReader;
 
 pub(crate) use names::{is_language, is_token_name};
 pub(crate) use reasoning::{after_closing_tag, after_reasoning, is_finished, reasoning_tags};
@@ -70,12 +73,7 @@ pub(crate) fn debris<'t>(text: &'t str, around: &Around<'_>) -> Option<Debris<'t
 /// The debris at the beginning of a text, and where it ends.
 pub(crate) fn leading_debris<'t>(text: &'t str, around: &Around<'_>) -> (Debris<'t>, usize) {
     let mut found = Debris::default();
-    let mut reader = Reader {
-        text,
-        at: 0,
-        last: None,
-        around,
-    };
+    let mut reader = PieceReader::new(text, around);
     let mut is_in_tag = false;
     for _ in 0..MOST_PIECES {
         let from = reader.at;
@@ -266,12 +264,7 @@ pub(crate) fn header_length(text: &str) -> usize {
         is_tool: &|_| false,
         is_key: &|_| false,
     };
-    let mut reader = Reader {
-        text,
-        at: 0,
-        last: None,
-        around: &around,
-    };
+    let mut reader = PieceReader::new(text, &around);
     let mut length = 0;
     for _ in 0..MOST_PIECES {
         let rest = reader.rest();
@@ -297,278 +290,4 @@ pub(crate) fn without_last_tokens(text: &str) -> &str {
         text = text[..open].trim_ascii_end();
     }
     text
-}
-
-/// Goes through a text from piece to piece.
-struct Reader<'t, 'a> {
-    text: &'t str,
-    at: usize,
-    /// The piece before this place, blanks aside, and whether the line it is on has ended.
-    last: Option<(Piece<'t>, bool)>,
-    around: &'a Around<'a>,
-}
-
-impl<'t> Reader<'t, '_> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn next_piece(&mut self) -> Option<Piece<'t>> {
-        let (piece, length) = self.piece()?;
-        let passed = &self.text[self.at..self.at + length];
-        self.at += length;
-        match (&mut self.last, piece) {
-            (Some((_, is_ended)), Piece::Blank) => *is_ended |= passed.contains('\n'),
-            (None, Piece::Blank) => {}
-            (last, piece) => *last = Some((piece, passed.ends_with('\n'))),
-        }
-        Some(piece)
-    }
-
-    /// The piece that is here, and how long it is.
-    fn piece(&self) -> Option<(Piece<'t>, usize)> {
-        let rest = self.rest();
-        let first = rest.chars().next()?;
-        let is_blank = |c: char| c.is_whitespace() || is_invisible(c);
-        if is_blank(first) {
-            let length = rest.len() - rest.trim_start_matches(is_blank).len();
-            return Some((Piece::Blank, length));
-        }
-        if let Some(length) = fence(rest, self.around.is_message) {
-            return Some((Piece::Fence, length));
-        }
-        let is_first = self.last.is_none() && self.around.side != Side::Between;
-        if let Some(length) = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message) {
-            return Some((Piece::Mark, length));
-        }
-        if let Some(length) = reasoning::closing_tag(rest).filter(|_| self.is_at_start()) {
-            return Some((Piece::Mark, length));
-        }
-        if let Some(mark) = mark(rest, self.around.side == Side::After) {
-            let Mark { length, tool, .. } = mark;
-            // What follows is another message.
-            let is_other = self.around.is_message && self.around.side == Side::Between;
-            let is_key = || mark.kind != Kind::Token && (self.around.is_key)(mark.name);
-            return match tool {
-                _ if is_other && mark.ends_message => None,
-                _ if mark.kind == Kind::Shown && self.around.is_message || is_key() => None,
-                None => Some((Piece::Mark, length)),
-                Some(tool) if self.is_tool(tool) => Some((Piece::Tool(tool), length)),
-                Some(_) => None,
-            };
-        }
-        if let Some(length) = self.tool_tag() {
-            return Some(length);
-        }
-        if first.is_alphanumeric() || matches!(first, '_' | '#') {
-            let words = self.header().or_else(|| self.label());
-            return words.or_else(|| self.tool());
-        }
-        self.sign(first).map(|length| (Piece::Sign, length))
-    }
-
-    /// Whether there is nothing before this place but the header of a message.
-    fn is_at_start(&self) -> bool {
-        self.around.side == Side::Before && matches!(self.last, None | Some((Piece::Mark, _)))
-    }
-
-    /// A tag that is named as a tool: `<search>{…}</search>`. After a call it only closes.
-    fn tool_tag(&self) -> Option<(Piece<'t>, usize)> {
-        let rest = beginning(self.rest());
-        let (open, close) = match rest.as_bytes().first()? {
-            b'<' => ("<", '>'),
-            b'[' => ("[", ']'),
-            b'`' => {
-                let language = rest.strip_prefix("```")?;
-                let name = &language[..language.find('\n')?];
-                let tool = self.named(name.strip_prefix("tool:").unwrap_or(name).trim())?;
-                return Some((Piece::Tool(tool), "```".len() + name.len()));
-            }
-            _ => return None,
-        };
-        let end = rest.find(close)?;
-        if let Some(found) = self.tool_between_tags(rest, end) {
-            return Some(found);
-        }
-        let inside = rest[open.len()..end].trim_matches('|');
-        let (name, is_closing) = match inside.strip_prefix('/') {
-            Some(name) => (name, true),
-            None => (inside, false),
-        };
-        let kinds = ["tool:", "call:", "function:"];
-        let name = kinds
-            .iter()
-            .find_map(|kind| name.strip_prefix(kind))
-            .unwrap_or(name);
-        let is_tool = (self.around.is_tool)(name) && !(self.around.is_key)(name);
-        let piece = match self.around.side {
-            _ if !is_tool => return None,
-            Side::Before if !is_closing => Piece::Tool(name),
-            Side::After | Side::Between if is_closing => Piece::Mark,
-            _ => return None,
-        };
-        Some((piece, end + 1))
-    }
-
-    /// The name of the tool alone in a tag: `<name>search</name>`.
-    fn tool_between_tags(&self, rest: &'t str, end: usize) -> Option<(Piece<'t>, usize)> {
-        let tag = rest[..end].strip_prefix('<')?;
-        let after = &rest[end + 1..];
-        let stop = after.find("</")?;
-        let is_closed = after[stop + "</".len()..]
-            .strip_prefix(tag)?
-            .starts_with('>');
-        let tool = after[..stop].trim();
-        let is_name = matches!(
-            tag,
-            "name" | "tool" | "tool_name" | "function" | "function_name"
-        );
-        (is_closed && is_name && !(self.around.is_key)(tag) && self.is_tool(tool)).then_some((
-            Piece::Tool(tool),
-            end + 1 + stop + "</".len() + tag.len() + 1,
-        ))
-    }
-
-    /// The words that a template puts next to its tokens: the role of the model itself, channels, kinds of content, and the
-    /// tool: `<|im_start|>assistant`, `<|channel|>commentary to=functions.search `. Any other role speaks for another.
-    fn header(&self) -> Option<(Piece<'t>, usize)> {
-        let rest = beginning(self.rest());
-        let length = rest.find(['<', '\n', '{', '`', '[']).unwrap_or(rest.len());
-        let after_mark = matches!(self.last, Some((Piece::Mark | Piece::Tool(_), false)));
-        let before_header = || mark(&rest[length..], false).is_some_and(|mark| mark.is_header);
-        // Without their tokens, the words of a header say where it goes: `commentary to=functions.search json`.
-        let is_addressed = self.last.is_none() && rest[..length].contains("to=functions.");
-        if !after_mark && !before_header() && !is_addressed {
-            return None;
-        }
-        let (mut tool, mut is_reasoning) = (None, false);
-        // A role or a kind of message: `tool_call`, `function call`.
-        if is_label(&rest[..length]) && !rest[..length].contains([':', '=']) {
-            return Some((Piece::Mark, length));
-        }
-        for word in rest[..length].split_whitespace() {
-            match self.named(word) {
-                _ if is_role(word) => {}
-                // Some models call tools out of their reasoning.
-                _ if word == "analysis" => is_reasoning = true,
-                Some(name) if tool.is_none() => tool = Some(name),
-                _ => return None,
-            }
-        }
-        if is_reasoning && tool.is_none() {
-            return None;
-        }
-        Some((tool.map_or(Piece::Mark, Piece::Tool), length))
-    }
-
-    /// A line, or its beginning, that says only that a call follows, also as a heading; or that its result does.
-    fn label(&self) -> Option<(Piece<'t>, usize)> {
-        let rest = beginning(self.rest());
-        let is_line = self
-            .last
-            .is_none_or(|(last, is_ended)| is_ended || last != Piece::Label);
-        if self.around.side == Side::After {
-            return is_last_label(rest).then_some((Piece::Label, rest.len()));
-        }
-        let stop = rest.find(['\n', '<', '{', '`', '[']).unwrap_or(rest.len());
-        let line = &rest[..stop];
-        let heading = line.trim_start_matches('#').trim_start();
-        let is_whole_line = rest[stop..].starts_with(['\n', '[', '{']) || stop == rest.len();
-        let length = match heading.find([':', '=']) {
-            Some(colon) => line.len() - heading.len() + colon + 1,
-            None if is_whole_line => stop,
-            None => return None,
-        };
-        let label = &line[line.len() - heading.len()..length];
-        let is_heading = || heading.len() < line.len() && is_label(&format!("{label}:"));
-        (is_line && (is_label(label) || is_heading())).then_some((Piece::Label, length))
-    }
-
-    /// The name of the tool on its own line, before a parenthesis or after a label or a mark. A name that is one plain word
-    /// may be a word of a sentence.
-    fn tool(&self) -> Option<(Piece<'t>, usize)> {
-        if self.around.side == Side::After {
-            return None;
-        }
-        let rest = beginning(self.rest());
-        if rest.starts_with(PRINT) {
-            return Some((Piece::Label, PRINT.len()));
-        }
-        let stop = rest
-            .find(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '{' | '[' | '`'))
-            .unwrap_or(rest.len());
-        let name = self.named(rest[..stop].trim_end_matches([':', '=']))?;
-        let after = &rest[stop..];
-        let is_called = after.starts_with('(');
-        let follows = self
-            .last
-            .is_some_and(|(last, _)| !matches!(last, Piece::Sign));
-        let is_plain = name.chars().all(char::is_lowercase);
-        let ends = after.trim_start_matches([' ', '\t']);
-        let is_alone = is_called || ends.is_empty() || ends.starts_with(['\n', '<', '[', '`', '{']);
-        let length = stop + usize::from(is_called);
-        (is_alone && (is_called || follows || !is_plain)).then_some((Piece::Tool(name), length))
-    }
-
-    /// The tool that a word names: also with what templates put before it and after it.
-    fn named(&self, word: &'t str) -> Option<&'t str> {
-        let word = word.strip_prefix("to=").unwrap_or(word);
-        if self.is_tool(word) {
-            return Some(word);
-        }
-        let bare = NAMESPACES
-            .iter()
-            .find_map(|space| word.strip_prefix(space))
-            .unwrap_or(word);
-        let bare = match bare.rsplit_once(':') {
-            Some((name, number)) if number.bytes().all(|c| c.is_ascii_digit()) => name,
-            _ => bare,
-        };
-        self.is_tool(bare).then_some(bare)
-    }
-
-    /// Whether this names a tool that is called here. A name after a call begins another one.
-    fn is_tool(&self, name: &str) -> bool {
-        self.around.side != Side::After && (self.around.is_tool)(name)
-    }
-
-    /// Signs that say nothing. Others comment out (`//`, `#`), strike out, quote, ask, leave out (`…`) or go on (`,`), and
-    /// next to a bracket they may mark a placeholder (`${…}`).
-    fn sign(&self, first: char) -> Option<usize> {
-        let rest = self.rest();
-        let is_after = self.around.side == Side::After;
-        let length = rest.len() - rest.trim_start_matches(first).len();
-        let run = length / first.len_utf8();
-        let escaped = rest
-            .strip_prefix('\\')
-            .and_then(|after| after.strip_prefix(['n', 't', 'r']))
-            .filter(|after| !after.starts_with(char::is_alphanumeric));
-        if escaped.is_some() && !self.around.is_message {
-            return Some("\\n".len());
-        }
-        let says_nothing = match first {
-            '}' | ']' => is_after,
-            ':' if self.around.is_message => {
-                let follows = matches!(self.last, Some((Piece::Mark, false)));
-                run == 1 && follows && self.around.side == Side::Before
-            }
-            // Any other shows a call in a message.
-            _ if self.around.is_message => false,
-            ')' | ';' | '|' | '｜' | '\\' | '*' | '_' => true,
-            // `> {` is a quotation, `>>>name` is not.
-            '>' => {
-                let after = &rest[length..];
-                is_after
-                    || run >= 3 && !after.starts_with(' ')
-                    || after.is_empty()
-                    || after.starts_with('\n')
-            }
-            '/' | '.' | '。' => is_after && run == 1,
-            ':' => !is_after && run == 1,
-            '=' => run >= 3 || !is_after,
-            '-' => run >= 3,
-            _ => false,
-        };
-        says_nothing.then_some(length)
-    }
 }
