@@ -310,10 +310,13 @@ fn a_guarded_server_answers() {
         "\n"
     );
     std::io::Write::write_all(&mut stdin, hello.as_bytes()).expect("it reads");
+    // A client stays until it has its answer: a server that is still starting is ended with its client.
+    let mut answer = String::new();
+    let mut stdout = std::io::BufReader::new(started.stdout.take().expect("piped"));
+    std::io::BufRead::read_line(&mut stdout, &mut answer).expect("it answers");
+    assert!(answer.contains("\"serverInfo\""), "{answer}");
     drop(stdin);
     let output = started.wait_with_output().expect("it ends");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(stdout.contains("\"serverInfo\""), "{output:?}");
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("callwright: guarded"),
         "{output:?}"
