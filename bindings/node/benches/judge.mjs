@@ -1,95 +1,118 @@
-// Speed as ratios within one run: `node test/bench.mjs` with a release build as callwright.node, on recorded calls if
-// CALLWRIGHT_RECORDED_CALLS names their folder. Times are the CPU time of this process, the smallest of alternating rounds.
+// What a call costs, next to what a JavaScript program uses without us: ratios within one run, by CPU time, the least of many rounds
+// in which every way takes its turn.
+//
+//     node benches/judge.mjs TOOLS.jsonl CALLS.jsonl…
+//
+// A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs a release build as
+// callwright.node, and ajv as test/install.mjs installs it.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { Gate } from '../index.mjs';
-import { folderOf } from './support/frameworks.mjs';
-import { createRequire } from 'node:module';
+import { folderOf } from '../test/support/frameworks.mjs';
 
-const require = createRequire(join(folderOf('newest'), 'package.json'));
-const Ajv = require('ajv/dist/2020.js').default;
+/** How many calls of each kind are measured: enough that one does not matter. */
+const MOST = 4000;
 
-const data = process.env.CALLWRIGHT_RECORDED_CALLS;
-if (!data || !existsSync(join(data, 'tools.jsonl'))) {
-  console.error('CALLWRIGHT_RECORDED_CALLS names no folder with tools.jsonl and calls-valid.jsonl');
+const [toolsPath, ...callsPaths] = process.argv.slice(2);
+if (callsPaths.length === 0) {
+  console.error('usage: node benches/judge.mjs TOOLS.jsonl CALLS.jsonl…');
   process.exit(2);
 }
-const read = (name) => readFileSync(join(data, name), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+const require = createRequire(join(folderOf('newest'), 'package.json'));
+const Ajv = require('ajv/dist/2020.js').default;
+const read = (path) => readFileSync(path, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 
-const calls = read('calls-valid.jsonl').slice(0, 8000);
+const calls = callsPaths.flatMap(read).filter((call) => typeof call.raw_arguments === 'string');
 const wanted = new Set(calls.map((call) => call.schema_ref));
-const tools = read('tools.jsonl').filter((tool) => wanted.has(tool.ref));
-const schemas = new Map(tools.map((tool) => [tool.ref, tool.input_schema]));
-const asText = (args) => (typeof args === 'string' ? args : JSON.stringify(args));
-const texts = calls.filter((call) => schemas.has(call.schema_ref)).map((call) => [call.schema_ref, asText(call.raw_arguments)]);
+const schemas = new Map(read(toolsPath).filter((tool) => wanted.has(tool.ref)).map((tool) => [tool.ref, tool.input_schema]));
+const texts = calls.filter((call) => schemas.has(call.schema_ref)).map((call) => [call.schema_ref, call.raw_arguments]);
 const declared = JSON.stringify([...schemas].map(([name, inputSchema]) => ({ name, inputSchema })));
 
-/** CPU milliseconds of some work. */
-function cost(work) {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+/** The least CPU time of each work in milliseconds, in alternating rounds. */
+function least(works, rounds) {
+  const found = works.map(() => Infinity);
+  for (let round = 0; round < rounds; round++) {
+    works.forEach((work, at) => {
+      const before = process.cpuUsage();
+      work();
+      const { user, system } = process.cpuUsage(before);
+      found[at] = Math.min(found[at], (user + system) / 1000);
+    });
+  }
+  return found;
 }
 
-/** The smallest cost of each work, in alternating rounds. */
-function costs(works, rounds) {
-  const least = works.map(() => Infinity);
-  for (let round = 0; round < rounds; round++) works.forEach((work, at) => (least[at] = Math.min(least[at], cost(work))));
-  return least;
-}
-
-const ajv = () => new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
-function compiled() {
-  const own = ajv();
+/** Validators of ajv; what it cannot compile is left out. */
+function compiled(options) {
+  const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, ...options });
   const validators = new Map();
   for (const [ref, schema] of schemas) {
     try {
-      validators.set(ref, own.compile({ ...schema, $id: undefined }));
+      validators.set(ref, ajv.compile({ ...schema, $id: undefined }));
     } catch {
-      validators.set(ref, () => true);
+      // Draft 4, or not a schema.
     }
   }
   return validators;
 }
 
 let salt = 0;
-const [openGate, openAjv] = costs(
-  [() => new Gate(declared.replaceAll('"properties"', `"title":"${salt++}","properties"`)), compiled],
-  3,
-);
-const validators = compiled();
+// Schemas are compiled once in a process, so each round has other ones.
+const fresh = () => declared.replaceAll('"properties"', `"title":"${salt++}","properties"`);
+const [openGate, openAjv] = least([() => new Gate(fresh()), compiled], 3);
+
+const [first, all] = [compiled(), compiled({ allErrors: true })];
 const gate = new Gate(declared);
-const good = texts.filter(([ref, text]) => gate.judge(ref, text).verdict === 'valid');
-const [parse, parseAjv, judge, judgeArguments] = costs(
+const good = texts.filter(([ref, text]) => first.has(ref) && gate.judge(ref, text).verdict === 'valid').slice(0, MOST);
+const [parse, ajv, judge, judgeArguments] = least(
   [
     () => good.forEach(([, text]) => JSON.parse(text)),
-    () => good.forEach(([ref, text]) => validators.get(ref)(JSON.parse(text))),
+    () => good.forEach(([ref, text]) => first.get(ref)(JSON.parse(text))),
     () => good.forEach(([ref, text]) => gate.judge(ref, text).ok),
     () => good.forEach(([ref, text]) => gate.judge(ref, text).arguments),
   ],
+  40,
+);
+
+const isRefusedByBoth = ([ref, text]) => {
+  try {
+    return first.has(ref) && !gate.judge(ref, text).ok && !first.get(ref)(JSON.parse(text));
+  } catch {
+    return false;
+  }
+};
+const bad = texts.filter(isRefusedByBoth).slice(0, MOST);
+const strict = new Gate(declared, { repair: 'none' });
+const ajvText = ([ref, text]) => {
+  const validate = all.get(ref);
+  validate(JSON.parse(text));
+  return validate.errors.map((error) => `${error.instancePath} ${error.message}`).join('; ');
+};
+const [ajvErrors, refused, refusedStrict] = least(
+  [
+    () => bad.forEach(ajvText),
+    () => bad.forEach(([ref, text]) => gate.judge(ref, text).feedback),
+    () => bad.forEach(([ref, text]) => strict.judge(ref, text).feedback),
+  ],
   15,
 );
-const strict = new Gate(declared, { repair: 'none' });
-const bad = good.map(([ref, text]) => [ref, text.replace(/^\s*\{/, '{"no_such_key_of_this_tool":{"a":[1]},').replace(/:\s*"[^"]*"/, ':{}')]).filter(([ref, text]) => strict.judge(ref, text).verdict === 'refused').slice(0, 4000);
-const [refused, refusedGuess, ajvErrors] = costs(
-  [
-    () => bad.forEach(([ref, text]) => strict.judge(ref, text).feedback),
-    () => bad.forEach(([ref, text]) => gate.judge(ref, text).feedback),
-    () =>
-      bad.forEach(([ref, text]) => {
-        const validate = validators.get(ref);
-        validate(JSON.parse(text));
-        return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`).join('; ');
-      }),
-  ],
-  7,
-);
-const each = (ms, list) => `${((ms * 1000) / list.length).toFixed(2)} µs`;
-console.log(`opening ${schemas.size} tools: ${openGate.toFixed(0)} ms, ajv ${openAjv.toFixed(0)} ms: ${(openAjv / openGate).toFixed(1)} times faster`);
-console.log(`a valid call: ${each(judge, good)}, with its arguments ${each(judgeArguments, good)}; JSON.parse ${each(parse, good)}, with ajv ${each(parseAjv, good)}`);
-console.log(`  ${(judge / parseAjv).toFixed(2)} and ${(judgeArguments / parseAjv).toFixed(2)} x JSON.parse + ajv`);
-console.log(`a refused call with its message: ${each(refused, bad)}, after a search for repairs ${each(refusedGuess, bad)}; ajv's errors as text ${each(ajvErrors, bad)}`);
-console.log(`  ${(refused / ajvErrors).toFixed(2)} and ${(refusedGuess / ajvErrors).toFixed(2)} x ajv`);
+
+const program = 'const t = performance.now(); require(process.argv[1]); console.log(performance.now() - t)';
+const importing = () => Number(execFileSync(process.execPath, ['-e', program, require.resolve(join(import.meta.dirname, '..'))]));
+const imports = Math.min(...Array.from({ length: 15 }, importing));
+
+const each = (milliseconds, list) => `${((milliseconds * 1000) / list.length).toFixed(2)} µs`;
+const times = (ours, theirs) => (ours / theirs).toFixed(2);
+console.log(`require('callwright'): ${imports.toFixed(1)} ms`);
+console.log(`${schemas.size} tools: ${openGate.toFixed(0)} ms, ajv ${openAjv.toFixed(0)} ms: ${(openAjv / openGate).toFixed(1)} times faster`);
+console.log(`${good.length} valid calls: JSON.parse ${each(parse, good)}, with ajv ${each(ajv, good)}`);
+console.log(`  judge(text): ${each(judge, good)}, ${times(judge, ajv)} x JSON.parse + ajv; ${times(judge, parse)} x JSON.parse`);
+console.log(`  judge(text).arguments: ${each(judgeArguments, good)}, ${times(judgeArguments, ajv)} x JSON.parse + ajv`);
+if (bad.length > 0) {
+  console.log(`${bad.length} refused calls: ajv's errors as text ${each(ajvErrors, bad)}`);
+  console.log(`  judge(text).feedback: ${each(refused, bad)}, ${times(refused, ajvErrors)} x ajv; with repair none ${each(refusedStrict, bad)}`);
+}
