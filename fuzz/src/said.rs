@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use callwright::internal::{ID_KEYS, words_around_calls};
+use callwright::internal::{ID_KEYS, reasoning_tags, words_around_calls};
 use callwright::json;
 
 /// Words that may go, in lower case. The tables hold names such as `tool_use`, which is two.
@@ -24,17 +24,6 @@ const SHORTEST_WITH_SLIP: usize = 4;
 
 /// Longer words are not those of a template.
 const LONGEST: usize = 48;
-
-/// Reasoning goes if it is closed. What is in it may be anything.
-const REASONING: [(&str, &str); 7] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<seed:think>", "</seed:think>"),
-    ("[THINK]", "[/THINK]"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-];
 
 /// What is left of a text that may have become a call.
 pub struct Kept {
@@ -106,7 +95,12 @@ impl Kept {
             let counts = word.len() <= 3
                 && word.bytes().all(|c| c.is_ascii_digit())
                 && matches!(before, Some('_' | '-' | ':' | '|' | '▁'));
-            let is_null = matches!(word.as_str(), "none" | "nil") && self.text.contains("null");
+            let is_null = match word.as_str() {
+                "none" | "nil" => self.text.contains("null"),
+                // Beside a call as JSON a provider's message has members without a value: `"content": null`.
+                "null" => self.had_id,
+                _ => false,
+            };
             // A tag may have lost its beginning before the value or after it: `_call>`.
             let is_cut = (*at == 0 || *at == last, *at == last);
             let is_kept = self.text.contains(&word) || is_null || self.is_name(&word);
@@ -175,6 +169,11 @@ fn goes(word: &str, (is_first, is_last): (bool, bool)) -> bool {
     let whole = |word: &str| WORDS.iter().any(|known| known == word);
     // What is left of `\n` at one level of escapes too few.
     let is_escape = word.len() == 1 && "bfnrtu".contains(word);
+    // `&lt;tool_call&gt;`
+    let is_entity = matches!(word, "lt" | "gt");
+    // Reserved tokens are numbered: `unused12`.
+    let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = bare.len() < word.len() && whole(bare);
     let ends = |(at, _): (usize, char)| {
         let (end, rest) = word.split_at(at);
         WORDS.iter().any(|known| known.ends_with(end)) && consists(rest, 1, is_last)
@@ -182,6 +181,8 @@ fn goes(word: &str, (is_first, is_last): (bool, bool)) -> bool {
     word.len() <= LONGEST
         && (whole(word)
             || is_escape
+            || is_entity
+            || is_numbered
             || consists(word, 1, is_last)
             || is_first
                 && (word.char_indices().skip(1).any(ends)
@@ -223,13 +224,21 @@ fn is_slip(piece: &str, word: &str) -> bool {
     }
 }
 
+/// Reasoning goes if it is closed, also where the prompt opened it. What is in it may be anything.
 fn without_reasoning(text: &str) -> String {
-    let block = REASONING.iter().find_map(|(open, close)| {
-        let start = text.find(open)?;
-        let length = text[start..].find(close)?;
-        Some((start, start + length + close.len()))
+    let block = text.char_indices().find_map(|(start, _)| {
+        let (open, close) = reasoning_tags(&text[start..])?;
+        let inside = start + open.len();
+        let length = text[inside..].find(&close)?;
+        Some((start, inside + length + close.len()))
     });
-    match block {
+    let only_closed = || {
+        let end = |close: &&str| Some((0, text.find(*close)? + close.len()));
+        ["</think>", "</thinking>"]
+            .iter()
+            .find_map(|close| end(&close))
+    };
+    match block.or_else(only_closed) {
         Some((start, end)) => format!("{} {}", &text[..start], &text[end..]),
         None => text.to_owned(),
     }

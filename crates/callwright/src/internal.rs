@@ -28,5 +28,10 @@ pub fn words_around_calls() -> impl Iterator<Item = &'static str> {
     template::words().chain(envelope::words())
 }
 
+/// The tag that opens a block of reasoning at the beginning of a text, and the one that closes it. Between them anything goes.
+pub fn reasoning_tags(text: &str) -> Option<(&str, String)> {
+    template::reasoning_tags(text)
+}
+
 /// The keys under which a call as JSON has its id, which goes as well.
 pub const ID_KEYS: &[&str] = envelope::IDS;

@@ -212,8 +212,12 @@ const OWN_WORDS: [&str; 10] = [
 
 /// Every word that debris may consist of, beside the names of tools.
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-    let headers = OWN_WORDS.into_iter().chain(["analysis", "to"]);
-    names::all_words().chain(headers)
+    let headers = OWN_WORDS.into_iter().chain(["to"]);
+    let around_names = NAMESPACES.into_iter().chain([PRINT]);
+    names::all_words()
+        .chain(reasoning::words())
+        .chain(headers)
+        .chain(around_names)
 }
 
 /// What templates put before the name of a tool.

@@ -18,6 +18,11 @@ const BESIDE: &[&str] = word_list![
     ant begin block chain content inner internal of opensource pad prefix process scratch section start tokens
 ];
 
+/// Every word that its tags may consist of.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    REASONING.iter().chain(BESIDE).copied()
+}
+
 /// The words that open a block, and those that close it.
 const PAIRS: [(&str, &str); 6] = [
     ("begin", "end"),
