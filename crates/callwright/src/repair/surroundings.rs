@@ -176,10 +176,14 @@ fn without_marks(text: &str) -> String {
         let next = at + next;
         out.push_str(&text[at..next]);
         at = template::mark_end(text, next).unwrap_or(next);
-        if at == next {
-            let sign = text[next..].chars().next();
-            out.extend(sign);
-            at += sign.map_or(0, char::len_utf8);
+        if at == next
+            && let Some(sign) = text[next..].chars().next()
+        {
+            // What a row of signs opens is the same after each of them but the last.
+            let rest = &text[next..];
+            let row = rest.len() - rest.trim_start_matches(sign).len();
+            at = next + if row > 2 { row - 1 } else { 1 };
+            out.push_str(&text[next..at]);
         }
     }
     out.push_str(&text[at..]);

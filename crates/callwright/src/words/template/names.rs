@@ -244,12 +244,29 @@ fn parts_of(words: &[String]) -> Option<Parts> {
     (all.slips == 0 || all.slips == 1 && all.count > 1).then_some(all)
 }
 
+/// The length of the longest part, and of one with a letter too many.
+const LONGEST_PIECE: usize = {
+    let (mut at, mut longest) = (0, 0);
+    while at < PARTS.len() {
+        if PARTS[at].len() > longest {
+            longest = PARTS[at].len();
+        }
+        at += 1;
+    }
+    longest + 1
+};
+
 /// A word as a row of parts, with as few slips as possible.
 fn segmented(word: &str) -> Option<Parts> {
     let mut best: Vec<Option<Parts>> = vec![None; word.len() + 1];
     best[0] = Some(Parts { count: 0, slips: 0 });
     for end in 1..=word.len() {
-        for start in 0..end {
+        let first = end.saturating_sub(LONGEST_PIECE);
+        // Nothing that could be continued is in reach. Most words of any text end here.
+        if best[first..end].iter().all(Option::is_none) {
+            return None;
+        }
+        for start in first..end {
             let (Some(before), Some(piece)) = (best[start], word.get(start..end)) else {
                 continue;
             };
