@@ -167,13 +167,13 @@ fn ruled(text: &str) -> Option<Mark<'_>> {
     if run < fewest * sign.len_utf8() {
         return None;
     }
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | ':');
     let stop = opened
-        .find([closer, '\n'])
+        .find(|c: char| c == closer || c != '/' && !is_part(c))
         .filter(|stop| opened[*stop..].starts_with(closer))?;
     let (inside, after) = opened.split_at(stop);
     let closing = after.len() - after.trim_start_matches(closer).len();
     let label = inside.trim().trim_start_matches('/').trim_end_matches(':');
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | ':');
     let is_name = label.chars().all(is_part) && !label.is_empty();
     let is_known =
         is_of_template(label, Shape::Marker) || closer == sign && is_of_template(label, Shape::Tag);
