@@ -6,9 +6,10 @@ mod present_cases;
 mod present_toolbox;
 
 use callwright::admit::Place;
-use callwright::feedback::Content;
+use callwright::feedback::{Content, Feedback};
+use callwright::tool::Effect;
 use callwright::wire::{Provider, render, render_settled};
-use callwright::{Call, Settled, Verdict};
+use callwright::{Call, Gate, Settled, ToolSpec, Verdict};
 use present_cases::{TOOL, cases};
 use present_toolbox::toolbox;
 use serde_json::Value;
@@ -68,5 +69,32 @@ async fn a_settled_call_reads_the_same_in_every_shape() {
                 assert_eq!(verdict.to_string(), rendered.to_string(), "{name}");
             }
         }
+    }
+}
+
+#[test]
+fn a_receipt_tells_what_is_left_out_from_what_has_another_name() {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "scale": {"enum": ["day", "week"], "description": "The unit."}},
+        "required": ["query", "scale"],
+        "additionalProperties": false
+    });
+    let tool = ToolSpec::new("search", schema).with_effect(Effect::Read);
+    let gate = Gate::builder().tool(tool).build().expect("a gate");
+    for (arguments, receipt) in [
+        (
+            r#"{"query": "a", "scale": "day", "": ""}"#,
+            r#"Note: the arguments were corrected: [""] was ""; left out."#,
+        ),
+        (
+            r#"{"query": "a", "unit": "day"}"#,
+            r#"Note: the arguments were corrected: key "unit" was taken for "scale"."#,
+        ),
+    ] {
+        let call = Call::from_text("search", arguments);
+        let verdict = gate.judge(&call);
+        let said = Feedback::default().receipt(verdict.edits());
+        assert_eq!(said.as_deref(), Some(receipt), "{arguments}");
     }
 }

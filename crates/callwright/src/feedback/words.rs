@@ -292,14 +292,14 @@ pub(super) fn edit(edit: &Edit) -> String {
     let before = snippet(&edit.before.to_string(), 24);
     let after = snippet(&edit.after.to_string(), 24);
     match edit.rule {
-        "null_left_out" | "null_text_left_out" | "default_left_out"
+        "null_left_out" | "null_text_left_out" | "default_left_out" | "empty_member_left_out"
             if edit.after == Value::Null =>
         {
             format!("{place} was {before}; left out")
         }
         "unknown_key_dropped" => format!("{place} is unknown and was {before}; left out"),
         "default_for_missing" => format!("{place} was missing; its default {after} was taken"),
-        "key_spelling" | "key_near" | "key_words" | "only_key_left" => {
+        "key_spelling" | "key_near" | "key_words" | "only_key_left" | "key_of_allowed_value" => {
             format!("key {before} was taken for {after}")
         }
         // What reading left out: words, comments, fences.
