@@ -44,6 +44,9 @@ const MOST_MEGABYTES: u64 = 100;
 /// Sizes that are far apart enough for a slope, up to calls of 64 kB.
 const WIDE: [usize; 3] = [500, 1_000, 4_000];
 
+/// As many branches as are looked into.
+const FEW: [usize; 3] = [30, 60, 240];
+
 /// As deep as a call may be.
 const DEEP: [usize; 3] = [12, 24, 96];
 
@@ -59,6 +62,12 @@ const ROWS: &[Row] = &[
     ("issues: numbers as texts", WIDE, numbers_as_texts),
     ("issues: wrong items", WIDE, wrong_items),
     ("issues: objects without a key", WIDE, objects_without_a_key),
+    ("issues: items of n keys", WIDE, items_of_many_keys),
+    ("issues: no object of n keys", WIDE, no_object_of_many_keys),
+    ("issues: items of a union", WIDE, items_of_a_union),
+    ("issues: items of few branches", FEW, items_of_a_union),
+    ("issues: items ruled out", WIDE, items_ruled_out),
+    ("missing keys of one enum", WIDE, missing_keys_of_one_enum),
     ("enum values, one slip", WIDE, enum_slip),
     ("enum values, anagrams", WIDE, enum_anagrams),
     ("enum values, a list as text", WIDE, enum_list),
@@ -160,9 +169,10 @@ fn run(what: &str, row: &str, size: usize) {
     } else {
         name(0)
     };
-    // The first call compiles what explains refusals; it is not what is counted.
-    let warm = Call::from_text(name(0), "{\"\": 0}");
-    black_box(gate.judge(&warm).name());
+    // The first refusal compiles what explains others; it is not what is counted.
+    for text in ["{\"\": 0}", "{\"items\": [{}]}"] {
+        black_box(gate.judge(&Call::from_text(name(0), text)).name());
+    }
     let compiled = SchemaCache::shared().compile(&Arc::new(schema));
     let compiled = compiled.expect("a schema");
     match what {
@@ -294,6 +304,44 @@ fn objects_without_a_key(size: usize) -> (Value, String) {
     let items: Vec<Value> = (0..size).map(|at| json!({"nmae": at})).collect();
     let item = json!({"type": "object", "properties": {"name": {}}, "required": ["name"]});
     (list_of(&item), json!({"items": items}).to_string())
+}
+
+/// How many items are objected to where the schema of one grows.
+const ITEMS: usize = 250;
+
+fn list_of_items(item: &Value, sent: &Value) -> (Value, String) {
+    let items = vec![sent; ITEMS];
+    (list_of(item), json!({"items": items}).to_string())
+}
+
+fn items_of_many_keys(size: usize) -> (Value, String) {
+    list_of_items(
+        &closed(size, &json!({"type": "integer"})),
+        &json!({"abc_feild": 5}),
+    )
+}
+
+fn no_object_of_many_keys(size: usize) -> (Value, String) {
+    let mut item = closed(size, &json!({"type": "integer"}));
+    item["required"] = (0..size).map(key).collect();
+    list_of_items(&item, &json!("x"))
+}
+
+fn items_of_a_union(size: usize) -> (Value, String) {
+    let (union, _) = branches(size);
+    list_of_items(&union, &json!({"n": "x"}))
+}
+
+fn items_ruled_out(size: usize) -> (Value, String) {
+    let values: Vec<String> = (0..size).map(key).collect();
+    list_of_items(&json!({"not": {"enum": values}}), &json!(key(1)))
+}
+
+fn missing_keys_of_one_enum(size: usize) -> (Value, String) {
+    let mut schema = closed(ITEMS, &json!({"$ref": "#/$defs/value"}));
+    schema["required"] = (0..ITEMS).map(key).collect();
+    schema["$defs"]["value"]["enum"] = (0..size).map(key).collect();
+    (schema, "{}".to_owned())
 }
 
 fn one_of(size: usize, name: fn(usize) -> String) -> Value {

@@ -3,7 +3,9 @@
 //! Takes the issues of a failure, the most useful first; returns as many lines as are shown, and how many issues are in
 //! none of them. Makes no words.
 
-use crate::words::{Correction, Issue, IssueCode};
+use std::sync::Arc;
+
+use crate::words::{Correction, Expected, Issue, IssueCode};
 
 /// How many characters the names of keys may take that share a line. What they have in common needs the rest.
 const NAMES: usize = 48;
@@ -88,7 +90,9 @@ fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
         let (list, inner) = around_index(left)?;
         (around_index(right)? == (list, inner)).then_some(Shared::Items)?
     } else {
-        (parent(left) == parent(right)).then_some(Shared::Keys)?
+        let is_beside = left.path.is_root() == right.path.is_root()
+            && left.path.parent_pointer() == right.path.parent_pointer();
+        is_beside.then_some(Shared::Keys)?
     };
     let is_same = match (shared, left.code) {
         (Shared::Keys, IssueCode::UnknownKey) => {
@@ -98,7 +102,18 @@ fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
         _ => true,
     };
     let is_same = is_same && left.suggestion == right.suggestion;
-    (is_same && left.expected == right.expected).then_some(shared)
+    (is_same && expect_same(&left.expected, &right.expected)).then_some(shared)
+}
+
+/// Whether two issues ask for the same. Issues that may share a line come from one part of a schema, and a long list of keys
+/// that they have in common is in one place: it is not gone through for each pair.
+fn expect_same(left: &Expected, right: &Expected) -> bool {
+    match (left, right) {
+        (Expected::Key(left), Expected::Key(right))
+        | (Expected::KeyMatching(left), Expected::KeyMatching(right))
+        | (Expected::ObjectWith(left), Expected::ObjectWith(right)) => Arc::ptr_eq(left, right),
+        _ => left == right,
+    }
 }
 
 /// The path of the innermost list around an issue and the path from its item on, as pointers.
@@ -116,11 +131,6 @@ pub(super) fn index(issue: &Issue) -> &str {
     inside.map_or("", |inside| inside.split('/').next().unwrap_or_default())
 }
 
-fn parent(issue: &Issue) -> Option<&str> {
-    Some(issue.path.as_pointer().rsplit_once('/')?.0)
-}
-
 fn name(issue: &Issue) -> &str {
-    let pointer = issue.path.as_pointer();
-    pointer.rsplit_once('/').map_or(pointer, |(_, name)| name)
+    issue.path.last_escaped().unwrap_or_default()
 }

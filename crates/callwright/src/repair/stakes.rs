@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{named, says_destroy};
+use crate::words::{Edit, named, says_destroy};
 
 named! {
     /// What a wrong edit could do, from harmless to fatal.
@@ -79,6 +79,12 @@ impl<'v> CallStakes<'v> {
     pub(super) fn allow(&self, up_to: Stakes) -> bool {
         up_to == Stakes::Destroys || self.get() <= up_to
     }
+}
+
+/// Whether an edit puts in something that may name an operation that destroys: the rest of the arguments is as it was.
+pub(super) fn names_operation(edit: &Edit) -> bool {
+    let key = edit.path.last();
+    key.is_some_and(|key| says_destroy(&key)) || names_destruction(&edit.after, &mut { MOST_NODES })
 }
 
 /// How many values are looked at. Operations are named among the first, at any depth.

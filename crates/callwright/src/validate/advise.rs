@@ -3,6 +3,7 @@
 //! Takes the issues of a refused call; returns those that the model is told, with suggestions. A missing key that arrived
 //! under a similar name becomes one issue instead of two, and what others say better is left out. Makes no words.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ahash::AHashSet;
@@ -10,7 +11,7 @@ use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
 use super::explain::LocatedIssue;
-use super::properties::Properties;
+use super::properties::{Properties, PropertiesByOwner};
 use super::rename::{join_renamed, unknown_keys};
 use super::schema::CompiledSchema;
 use crate::json::{Indexed, Member, Path, Value};
@@ -34,9 +35,10 @@ pub(crate) fn issues(
 ) -> Vec<Issue> {
     let work = Work::new(SUGGESTING);
     let places = Indexed::new(arguments);
-    suggest(schema, &places, &mut found, &work);
-    join_renamed(schema, &places, &mut found, &work);
-    name_received_keys(schema, &places, &mut found);
+    let properties = PropertiesByOwner::new(schema);
+    suggest(schema, &properties, &places, &mut found, &work);
+    join_renamed(&properties, &places, &mut found, &work);
+    name_received_keys(schema, &properties, &places, &mut found);
     let mut issues = found.into_iter().map(|located| located.issue).collect();
     settle(&mut issues);
     note_items(arguments, &mut issues);
@@ -46,6 +48,7 @@ pub(crate) fn issues(
 /// Adds what was probably meant, and which keys are allowed where one is not.
 fn suggest(
     schema: &CompiledSchema,
+    properties: &PropertiesByOwner<'_>,
     places: &Indexed<'_, '_>,
     found: &mut [LocatedIssue],
     work: &Work,
@@ -53,8 +56,8 @@ fn suggest(
     // Where more than unknown keys is wrong, the value of one may be missing elsewhere.
     let is_unknown_key = |it: &LocatedIssue| it.issue.code == IssueCode::UnknownKey;
     let may_be_left_out = found.iter().all(is_unknown_key);
-    // Most unknown keys are in one object.
-    let mut last: Option<(Path, Path, KnownKeys<'_>)> = None;
+    // Most unknown keys are in one object, or in objects of one kind.
+    let mut last: Option<(Path, KnownKeys<'_>)> = None;
     for LocatedIssue { issue, owner } in found {
         let near = match &issue.expected {
             Expected::OneOf(allowed) => {
@@ -70,18 +73,21 @@ fn suggest(
                 };
                 let place = issue.path.parent();
                 let known = match &mut last {
-                    Some((of, at, known)) if of == owner && *at == place => known,
+                    Some((of, known)) if of == owner => known,
                     last => {
-                        let known = KnownKeys::of(schema, owner, places.at(&place));
-                        &mut last.insert((owner.clone(), place, known)).2
+                        let known = KnownKeys::of(properties.of(owner));
+                        &mut last.insert((owner.clone(), known)).1
                     }
                 };
                 issue.expected = known.expected.clone();
-                match known.free.nearest(&key, work) {
+                let Some(free) = known.free_in(&place, places, work) else {
+                    continue;
+                };
+                match free.candidates.nearest(&key, work) {
                     Nearest::One(near) => Some(near).filter(|near| is_worth_proposing(&key, near)),
                     // Beside a call that is complete without it, an unknown key is best left out. Where nothing else came,
                     // something else was meant.
-                    Nearest::None if may_be_left_out && known.some_came => {
+                    Nearest::None if may_be_left_out && free.some_came => {
                         issue.suggestion = Some(Correction::LeaveOut);
                         continue;
                     }
@@ -127,34 +133,61 @@ fn near_value_at<'s>(
     near_value(places.at(at)?, allowed, work)
 }
 
-/// What may be where an unknown key is.
+/// What may be where an unknown key is, in objects of one kind.
 struct KnownKeys<'s> {
     expected: Expected,
+    properties: Rc<Properties<'s>>,
+    /// The last object that was looked at.
+    last: Option<(Path, FreeKeys<'s>)>,
+}
+
+/// What one object may have besides.
+struct FreeKeys<'s> {
     /// The listed keys that did not come.
-    free: Candidates<'s>,
+    candidates: Candidates<'s>,
     /// Whether others came.
     some_came: bool,
 }
 
+/// What one listed key costs, in steps, to be looked up in an object and to have its letters counted.
+const PER_FREE_KEY: usize = 50;
+
 impl<'s> KnownKeys<'s> {
-    fn of(schema: &'s CompiledSchema, owner: &Path, object: Option<&Value<'_>>) -> Self {
-        let properties = Properties::of(schema, owner);
-        let known = properties.names();
-        let members = object.and_then(Value::as_object).unwrap_or_default();
+    fn of(properties: Rc<Properties<'s>>) -> Self {
         let copied = |names: &[&str]| -> Arc<[String]> {
             names.iter().map(|name| (*name).to_owned()).collect()
         };
-        let expected = match (known.as_slice(), properties.patterns()) {
+        let expected = match (properties.names(), properties.patterns()) {
             ([], []) => Expected::NoFurtherKeys,
             ([], patterns) => Expected::KeyMatching(copied(patterns)),
             (names, _) => Expected::Key(copied(names)),
         };
-        let free = free_names(&known, members);
         KnownKeys {
             expected,
-            some_came: free.len() < known.len(),
-            free: Candidates::new(free),
+            properties,
+            last: None,
         }
+    }
+
+    /// What the object at a place may have besides; nothing, if there is no work left to find out.
+    fn free_in(
+        &mut self,
+        place: &Path,
+        places: &Indexed<'_, '_>,
+        work: &Work,
+    ) -> Option<&FreeKeys<'s>> {
+        if self.last.as_ref().is_none_or(|(at, _)| at != place) {
+            let names = self.properties.names();
+            work.take(names.len() * PER_FREE_KEY).then_some(())?;
+            let members = places.at(place).and_then(Value::as_object);
+            let free = free_names(names, members.unwrap_or_default());
+            let free = FreeKeys {
+                some_came: free.len() < names.len(),
+                candidates: Candidates::new(free),
+            };
+            self.last = Some((place.clone(), free));
+        }
+        self.last.as_ref().map(|(_, free)| free)
     }
 }
 
@@ -231,6 +264,7 @@ fn settle(issues: &mut Vec<Issue>) {
 /// are issues themselves: the model has mistaken the tool for another one.
 fn name_received_keys(
     schema: &CompiledSchema,
+    properties: &PropertiesByOwner<'_>,
     places: &Indexed<'_, '_>,
     found: &mut [LocatedIssue],
 ) {
@@ -259,7 +293,8 @@ fn name_received_keys(
         let mut required = required.filter_map(Schema::as_str);
         let has = |key| object.is_some_and(|object| places.child(object, key).is_some());
         if !required.any(has) {
-            let unknown: Vec<&str> = unknown_keys(schema, places, &place, owner).collect();
+            let properties = properties.of(owner);
+            let unknown: Vec<&str> = unknown_keys(&properties, places, &place).collect();
             if !unknown.is_empty() {
                 located.issue.received = Received::Keys(ReceivedKeys::of(unknown.into_iter()));
             }

@@ -2,89 +2,121 @@
 //!
 //! Takes a node of a schema; returns the shortest [`Expected`] that tells a model what to send. Makes no words.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use ahash::AHashMap;
 use serde_json::{Map, Number, Value as Schema};
 
 use super::schema::CompiledSchema;
+use crate::json::keyword;
 use crate::words::{Comparison, Expected, SchemaType, Unit};
 
-impl CompiledSchema {
-    /// What a schema asks for: its constant, its values, or its type with what narrows it.
-    pub(super) fn expectation(&self, declared: &Schema) -> Expected {
-        let node = self.follow(declared);
-        if let Some(constant) = node.get("const") {
-            return Expected::Constant(Arc::new(constant.clone()));
+/// What the parts of one schema ask for.
+pub(super) struct Expectations<'s> {
+    schema: &'s CompiledSchema,
+    /// What takes a copy of the schema, by the address of its part: some hundred objections may be about one.
+    known: RefCell<AHashMap<usize, Expected>>,
+}
+
+impl<'s> Expectations<'s> {
+    pub(super) fn new(schema: &'s CompiledSchema) -> Self {
+        Expectations {
+            schema,
+            known: RefCell::default(),
         }
-        if let Some(values) = node.get("enum").filter(|values| values.is_array()) {
-            return Expected::OneOf(Arc::new(values.clone()));
+    }
+
+    /// What is known of a part, or is found out now.
+    fn once(&self, part: &Schema, find: impl FnOnce() -> Expected) -> Expected {
+        let address = std::ptr::from_ref(part).addr();
+        if let Some(known) = self.known.borrow().get(&address) {
+            return known.clone();
         }
-        let typed = match node.get("type") {
+        let found = find();
+        self.known.borrow_mut().insert(address, found.clone());
+        found
+    }
+
+    /// What a part of the schema asks for: its constant, its values, or its type with what narrows it.
+    pub(super) fn expectation(&self, declared: &'s Schema) -> Expected {
+        let node = self.schema.follow(declared);
+        if let Some(constant) = keyword(node, "const") {
+            return self.once(node, || Expected::Constant(Arc::new(constant.clone())));
+        }
+        if let Some(values) = keyword(node, "enum").filter(|values| values.is_array()) {
+            return self.once(node, || Expected::OneOf(Arc::new(values.clone())));
+        }
+        let typed = match keyword(node, "type") {
             Some(Schema::String(name)) => SchemaType::from_name(name).map(|name| match name {
                 SchemaType::String => narrowed_string(node).unwrap_or(Expected::Type(name)),
                 SchemaType::Integer | SchemaType::Number => narrowed_number(name, node),
-                other => self.expected_type(other, Some(node)),
+                other => self.expected_type(other, || Some(node)),
             }),
             Some(Schema::Array(names)) => {
                 let names = names.iter().filter_map(Schema::as_str);
                 let names: Vec<_> = names.filter_map(SchemaType::from_name).collect();
-                Some(self.expected_types(&names, Some(node)))
+                Some(self.expected_types(&names, || Some(node)))
             }
-            _ if node.get("required").is_some() || node.get("properties").is_some() => {
-                Some(self.expected_type(SchemaType::Object, Some(node)))
+            _ if keyword(node, "required").is_some() || keyword(node, "properties").is_some() => {
+                Some(self.expected_type(SchemaType::Object, || Some(node)))
             }
-            _ if node.get("$ref").is_some() => Some(Expected::AnotherForm),
+            _ if keyword(node, "$ref").is_some() => Some(Expected::AnotherForm),
             _ if *node == Schema::Bool(true) || node.as_object().is_some_and(Map::is_empty) => {
                 Some(Expected::AnyValue)
             }
             _ => narrowed_string(node).or_else(|| self.simple_union(node)),
         };
-        typed.unwrap_or_else(|| Expected::Schema(Arc::new(node.clone())))
+        typed.unwrap_or_else(|| self.once(node, || Expected::Schema(Arc::new(node.clone()))))
     }
 
     /// What all branches of a union ask for.
-    pub(super) fn expectations(&self, branches: &[Schema]) -> Vec<Expected> {
+    pub(super) fn expectations(&self, branches: &'s [Schema]) -> Vec<Expected> {
         let all = branches.iter().map(|branch| self.expectation(branch));
         all.collect()
     }
 
     /// These types, null last, with what the schema says about them.
-    pub(super) fn expected_types(&self, names: &[SchemaType], node: Option<&Schema>) -> Expected {
+    pub(super) fn expected_types(
+        &self,
+        names: &[SchemaType],
+        node: impl Fn() -> Option<&'s Schema>,
+    ) -> Expected {
         if let [only] = names {
             return self.expected_type(*only, node);
         }
         let mut names = names.to_vec();
         names.sort_by_key(|name| *name == SchemaType::Null);
-        let types = names.iter().map(|name| self.expected_type(*name, node));
+        let types = names.iter().map(|name| self.expected_type(*name, &node));
         Expected::OneOfTypes(types.collect())
     }
 
-    fn expected_type(&self, name: SchemaType, node: Option<&Schema>) -> Expected {
-        let get = |keyword: &str| node.and_then(|node| node.get(keyword));
+    /// This type; of a list and an object also what the schema says about what is in it.
+    fn expected_type(&self, name: SchemaType, node: impl Fn() -> Option<&'s Schema>) -> Expected {
+        let get = |name: &str| node().and_then(|node| keyword(node, name));
         let detail = match name {
             SchemaType::Array => get("items")
-                .and_then(|items| self.follow(items).get("type")?.as_str())
+                .and_then(|items| keyword(self.schema.follow(items), "type")?.as_str())
                 .and_then(SchemaType::from_name)
                 .map(Expected::ArrayOf),
-            SchemaType::Object => get("required")
-                .and_then(Schema::as_array)
-                .filter(|required| !required.is_empty())
-                .map(|required| {
-                    let keys = required.iter().filter_map(Schema::as_str);
-                    Expected::ObjectWith(keys.map(str::to_owned).collect())
-                }),
+            SchemaType::Object => get("required").and_then(|list| {
+                let required = list.as_array().filter(|required| !required.is_empty())?;
+                let keys = required.iter().filter_map(Schema::as_str);
+                let copy = || Expected::ObjectWith(keys.map(str::to_owned).collect());
+                Some(self.once(list, copy))
+            }),
             _ => None,
         };
         detail.unwrap_or(Expected::Type(name))
     }
 
     /// A union inside a union, one level deep.
-    fn simple_union(&self, node: &Schema) -> Option<Expected> {
-        let union = node.get("anyOf").or_else(|| node.get("oneOf"))?;
+    fn simple_union(&self, node: &'s Schema) -> Option<Expected> {
+        let union = keyword(node, "anyOf").or_else(|| keyword(node, "oneOf"))?;
         let branches = union.as_array()?;
         let is_simple = |branch: &Schema| {
-            let branch = self.follow(branch);
-            let says = |keyword: &&str| branch.get(keyword).is_some();
+            let branch = self.schema.follow(branch);
+            let says = |name: &&str| keyword(branch, name).is_some();
             ["type", "const", "enum"].iter().any(says)
         };
         let is_simple = branches.iter().all(is_simple);
@@ -93,14 +125,19 @@ impl CompiledSchema {
 
     /// What a `not` rules out. Its type alone would say too much where more keywords narrow it.
     pub(super) fn ruled_out(&self, ruled_out: Schema) -> Expected {
-        let has = |keywords: &[&str]| keywords.iter().any(|key| ruled_out.get(key).is_some());
+        let has = |keywords: &[&str]| {
+            keywords
+                .iter()
+                .any(|key| keyword(&ruled_out, key).is_some())
+        };
         let is_whole = match ruled_out.as_object().map_or(0, Map::len) {
             0 | 1 => true,
             2 => has(&["type"]) && has(&["minimum", "maximum", "pattern", "format"]),
             _ => false,
         };
         let expected = if is_whole || has(&["enum", "const"]) {
-            self.expectation(&ruled_out)
+            // It is a copy, of whose parts nothing may be remembered by address.
+            Expectations::new(self.schema).expectation(&ruled_out)
         } else {
             Expected::Schema(Arc::new(ruled_out))
         };
@@ -108,9 +145,9 @@ impl CompiledSchema {
     }
 
     /// What a `contains` asks for, with the keywords that count.
-    pub(super) fn expected_items(&self, node: Option<&Schema>) -> Expected {
-        let get = |keyword: &str| node.and_then(|node| node.get(keyword));
-        let count = |keyword: &str| get(keyword).and_then(Schema::as_number).cloned();
+    pub(super) fn expected_items(&self, node: Option<&'s Schema>) -> Expected {
+        let get = |name: &str| node.and_then(|node| keyword(node, name));
+        let count = |name: &str| get(name).and_then(Schema::as_number).cloned();
         let item = get("contains").map(|wanted| Box::new(self.expectation(wanted)));
         Expected::Containing {
             item,
@@ -123,7 +160,7 @@ impl CompiledSchema {
 /// How many items a list may have whose first items are described one by one.
 pub(super) fn extra_items(node: Option<&Schema>) -> Expected {
     let prefix = node.and_then(|node| {
-        let items = node.get("prefixItems").or_else(|| node.get("items"))?;
+        let items = keyword(node, "prefixItems").or_else(|| keyword(node, "items"))?;
         items.as_array().map(Vec::len)
     });
     prefix.map_or(Expected::NoFurtherItems, |limit| Expected::Limit {
@@ -135,7 +172,7 @@ pub(super) fn extra_items(node: Option<&Schema>) -> Expected {
 
 /// What a keyword of which we know nothing asks for.
 pub(super) fn other_keyword(node: Option<&Schema>, name: String) -> Expected {
-    let rule = node.and_then(|node| node.get(&name)?.as_str());
+    let rule = node.and_then(|node| keyword(node, &name)?.as_str());
     Expected::Keyword {
         rule: rule.map(str::to_owned),
         name,
@@ -143,7 +180,7 @@ pub(super) fn other_keyword(node: Option<&Schema>, name: String) -> Expected {
 }
 
 fn narrowed_string(node: &Schema) -> Option<Expected> {
-    let text = |keyword: &str| node.get(keyword)?.as_str().map(str::to_owned);
+    let text = |name: &str| keyword(node, name)?.as_str().map(str::to_owned);
     let format = text("format").map(Expected::Format);
     format.or_else(|| text("pattern").map(Expected::Pattern))
 }
@@ -151,8 +188,8 @@ fn narrowed_string(node: &Schema) -> Option<Expected> {
 fn narrowed_number(name: SchemaType, node: &Schema) -> Expected {
     /// Beyond this a limit is that of a machine's type, which says nothing to a model.
     const FAR: f64 = 2_147_483_647.0;
-    let within = |keyword: &str, comparison| {
-        let limit = node.get(keyword)?.as_number()?;
+    let within = |limit: &str, comparison| {
+        let limit = keyword(node, limit)?.as_number()?;
         let is_near = limit.as_f64().is_some_and(|limit| limit.abs() < FAR);
         is_near.then_some(())?;
         Some(Expected::NumberWithin(name, comparison, limit.clone()))

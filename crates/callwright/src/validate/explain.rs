@@ -5,8 +5,8 @@
 
 use serde_json::Value as Schema;
 
-use super::expect::{extra_items, other_keyword};
-use super::properties::Properties;
+use super::expect::{Expectations, extra_items, other_keyword};
+use super::properties::PropertiesByOwner;
 use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
@@ -35,7 +35,8 @@ pub(crate) fn located_issues(
         schema,
         arguments: Indexed::new(arguments),
         found: Vec::with_capacity(violations.len().min(MOST_ISSUES)),
-        properties: None,
+        expectations: Expectations::new(schema),
+        properties: PropertiesByOwner::new(schema),
     };
     for violation in violations {
         collector.explain(violation, None, UNION_DEPTH);
@@ -55,19 +56,18 @@ struct IssueCollector<'x> {
     schema: &'x CompiledSchema,
     arguments: Indexed<'x, 'x>,
     found: Vec<LocatedIssue>,
-    /// The properties of the last object that lacks a key: most objections of one kind are to one object.
-    properties: Option<(Path, Properties<'x>)>,
+    expectations: Expectations<'x>,
+    properties: PropertiesByOwner<'x>,
 }
 
-impl IssueCollector<'_> {
+impl<'x> IssueCollector<'x> {
     fn explain(&mut self, violation: Violation, branch: Option<&BranchChoice>, unions_left: usize) {
         if self.found.len() >= MOST_ISSUES {
             return;
         }
         let Violation { at, keyword, kind } = violation;
         let owner = keyword.parent();
-        let node = self.schema.node(&owner);
-        let here = self.arguments.at(&at);
+        let node = || self.schema.node(&owner);
         let hidden = self.schema.hides(&at);
         let (code, expected) = match kind {
             ViolationKind::Union => return self.explain_union(at, &keyword, unions_left),
@@ -76,12 +76,8 @@ impl IssueCollector<'_> {
                     Some(trigger) => (IssueCode::DependentRequired, Received::key(&trigger)),
                     None => (IssueCode::Required, Received::Nothing),
                 };
-                if self.properties.as_ref().is_none_or(|(of, _)| *of != owner) {
-                    self.properties = Some((owner.clone(), Properties::of(self.schema, &owner)));
-                }
-                let known = self.properties.as_ref();
                 let place = at.key(&key);
-                let expected = match known.and_then(|(_, properties)| properties.get(&key)) {
+                let expected = match self.properties.of(&owner).get(&key) {
                     Some(property) => self.wanted(property, &place),
                     None => Expected::SomeValue,
                 };
@@ -93,7 +89,8 @@ impl IssueCollector<'_> {
             }
             // What the engine makes of `additionalProperties: false` where no property is listed.
             ViolationKind::Never
-                if forbids_keys(&keyword) && here.and_then(Value::as_object).is_some() =>
+                if forbids_keys(&keyword)
+                    && self.arguments.at(&at).and_then(Value::as_object).is_some() =>
             {
                 let keys = self.keys_at(&at);
                 return self.explain_unknown_keys(&at, &keys, branch, &owner);
@@ -113,26 +110,29 @@ impl IssueCollector<'_> {
             ViolationKind::Not(_) if hidden => (IssueCode::Not, Expected::Hidden(IssueCode::Not)),
             ViolationKind::Enum(allowed) => (IssueCode::Enum, Expected::OneOf(allowed)),
             ViolationKind::Const(wanted) => (IssueCode::Const, Expected::Constant(wanted)),
-            ViolationKind::Type(names) => {
-                (IssueCode::Type, self.schema.expected_types(&names, node))
+            ViolationKind::Type(names) => (
+                IssueCode::Type,
+                self.expectations.expected_types(&names, node),
+            ),
+            ViolationKind::ExtraItems => (IssueCode::MaxItems, extra_items(node())),
+            ViolationKind::Not(ruled_out) => {
+                (IssueCode::Not, self.expectations.ruled_out(ruled_out))
             }
-            ViolationKind::ExtraItems => (IssueCode::MaxItems, extra_items(node)),
-            ViolationKind::Not(ruled_out) => (IssueCode::Not, self.schema.ruled_out(ruled_out)),
             ViolationKind::Never => (IssueCode::NotAllowed, Expected::Nothing),
             ViolationKind::Contains => {
-                let node = node.filter(|_| !hidden);
-                (IssueCode::Contains, self.schema.expected_items(node))
+                let node = if hidden { None } else { node() };
+                (IssueCode::Contains, self.expectations.expected_items(node))
             }
             ViolationKind::Expected(code, expected) => (code, expected),
-            ViolationKind::Other(name) => (IssueCode::Other, other_keyword(node, name)),
+            ViolationKind::Other(name) => (IssueCode::Other, other_keyword(node(), name)),
         };
         let received = self.received(&at, matches!(expected, Expected::Limit { .. }));
         self.push(Issue::new(at, code, expected, received), branch, owner);
     }
 
     /// What a missing key is to hold, as far as it may be shown.
-    fn wanted(&self, property: &Schema, place: &Path) -> Expected {
-        match self.schema.expectation(property) {
+    fn wanted(&self, property: &'x Schema, place: &Path) -> Expected {
+        match self.expectations.expectation(property) {
             Expected::OneOf(_) if self.schema.hides(place) => Expected::Hidden(IssueCode::Enum),
             Expected::Constant(_) if self.schema.hides(place) => Expected::Hidden(IssueCode::Const),
             expected => expected,
@@ -182,11 +182,11 @@ impl IssueCollector<'_> {
                 return self.explain(merged, None, unions_left - 1);
             }
             Meant::Several => {
-                let all = self.schema.expectations(named);
+                let all = self.expectations.expectations(named);
                 (IssueCode::SeveralBranches, Expected::ExactlyOneOf(all))
             }
             Meant::NoneNear => {
-                let all = self.schema.expectations(named);
+                let all = self.expectations.expectations(named);
                 (IssueCode::Union, Expected::AnyOf(all))
             }
         };

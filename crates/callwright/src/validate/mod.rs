@@ -29,7 +29,7 @@ pub use engine::{Loosening, only_loosens};
 pub(crate) use explain::LocatedIssue;
 pub(crate) use normalise::misplaced_enums;
 pub use normalise::normalise;
-pub(crate) use properties::Properties;
+pub(crate) use properties::{Properties, PropertiesByOwner};
 pub use schema::CompiledSchema;
 pub(crate) use secrets::{Secrets, marks_secret};
 

@@ -4,11 +4,14 @@
 //! knows only the keys of its own part. The model needs those of the whole: this takes the place of a
 //! keyword and returns the properties of the object schema that it belongs to.
 
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
 use ahash::AHashSet;
 use serde_json::{Map, Value as Schema};
 
 use super::schema::CompiledSchema;
-use crate::json::Path;
+use crate::json::{Path, keyword, member};
 
 /// How deep parts inside parts are looked into.
 const DEEPEST_PART: usize = 8;
@@ -34,17 +37,53 @@ pub(crate) struct Properties<'s> {
     first: Option<usize>,
     seen: AHashSet<usize>,
     patterns: Vec<&'s str>,
+    /// Made when they are asked for.
+    names: OnceCell<Vec<&'s str>>,
+}
+
+/// The properties of several objects of one schema, each found once: some hundred objections may be to objects of one kind.
+pub(crate) struct PropertiesByOwner<'s> {
+    schema: &'s CompiledSchema,
+    /// Few, and the last one is asked for most.
+    found: RefCell<Vec<(Path, Rc<Properties<'s>>)>>,
+}
+
+impl<'s> PropertiesByOwner<'s> {
+    pub(crate) fn new(schema: &'s CompiledSchema) -> Self {
+        PropertiesByOwner {
+            schema,
+            found: RefCell::default(),
+        }
+    }
+
+    /// The properties of the object that the schema at `owner` describes, or a part of it does.
+    pub(crate) fn of(&self, owner: &Path) -> Rc<Properties<'s>> {
+        self.found(owner).unwrap_or_else(|| {
+            let properties = Rc::new(Properties::of(self.schema, owner));
+            let entry = (owner.clone(), Rc::clone(&properties));
+            self.found.borrow_mut().push(entry);
+            properties
+        })
+    }
+
+    /// The same, if they were found before.
+    pub(crate) fn found(&self, owner: &Path) -> Option<Rc<Properties<'s>>> {
+        let found = self.found.borrow();
+        let known = found.iter().rev().find(|(of, _)| of == owner)?;
+        Some(Rc::clone(&known.1))
+    }
 }
 
 impl<'s> Properties<'s> {
     /// The properties of the object that the schema at `owner` describes, or a part of it does.
-    pub(crate) fn of(schema: &'s CompiledSchema, owner: &Path) -> Self {
+    fn of(schema: &'s CompiledSchema, owner: &Path) -> Self {
         let mut properties = Properties {
             schema,
             maps: Vec::new(),
             first: None,
             seen: AHashSet::new(),
             patterns: Vec::new(),
+            names: OnceCell::new(),
         };
         let mut place = Some((owner.clone(), Approach::All));
         while let Some((here, approach)) = place {
@@ -102,27 +141,28 @@ impl<'s> Properties<'s> {
     }
 
     /// The listed keys, each once.
-    pub(crate) fn names(&self) -> Vec<&'s str> {
-        if let [only] = self.maps.as_slice() {
-            return only.keys().map(String::as_str).collect();
-        }
-        let mut seen = AHashSet::new();
-        let all = self.maps.iter().flat_map(|map| map.keys());
-        all.map(String::as_str)
-            .filter(|name| seen.insert(*name))
-            .collect()
+    pub(crate) fn names(&self) -> &[&'s str] {
+        self.names.get_or_init(|| {
+            let all = self.maps.iter().flat_map(|map| map.keys());
+            let all = all.map(String::as_str);
+            if self.maps.len() == 1 {
+                return all.collect();
+            }
+            let mut seen = AHashSet::new();
+            all.filter(|name| seen.insert(*name)).collect()
+        })
     }
 
     /// Whether a key is listed.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.maps.iter().any(|map| map.contains_key(key))
+        self.maps.iter().any(|map| member(map, key).is_some())
     }
 
     /// The schema of a listed key; the most telling one, if several parts list it.
     pub(crate) fn get(&self, key: &str) -> Option<&'s Schema> {
-        let found = || self.maps.iter().filter_map(|map| map.get(key));
+        let found = || self.maps.iter().filter_map(|map| member(map, key));
         found()
-            .find(|node| node.get("type").is_some() || node.get("$ref").is_some())
+            .find(|node| keyword(node, "type").is_some() || keyword(node, "$ref").is_some())
             .or_else(|| found().next())
     }
 

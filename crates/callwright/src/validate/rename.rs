@@ -8,8 +8,7 @@ use std::ops::Range;
 use ahash::{AHashMap, AHashSet};
 
 use super::explain::LocatedIssue;
-use super::properties::Properties;
-use super::schema::CompiledSchema;
+use super::properties::{Properties, PropertiesByOwner};
 use crate::json::{Indexed, Path, Value};
 use crate::nearest::{CLOSE, Wanted, is_worth_proposing};
 use crate::words::{Correction, IssueCode, Received, Work};
@@ -27,13 +26,19 @@ struct Pair {
 
 /// Makes one issue of a missing and an unknown key of the same object, the closest names first.
 pub(super) fn join_renamed(
-    schema: &CompiledSchema,
+    properties: &PropertiesByOwner<'_>,
     places: &Indexed<'_, '_>,
     found: &mut Vec<LocatedIssue>,
     work: &Work,
 ) {
     let (mut missing, mut unknown) = (Vec::new(), Vec::new());
-    let mut pairs = similar_keys(schema, places, found, work, (&mut missing, &mut unknown));
+    let mut pairs = similar_keys(
+        properties,
+        places,
+        found,
+        work,
+        (&mut missing, &mut unknown),
+    );
     if pairs.is_empty() {
         return;
     }
@@ -75,7 +80,7 @@ pub(super) fn join_renamed(
 /// All pairs of a missing and an unknown key whose names are close. Both kinds are numbered in `keys`, the unknown ones with
 /// the place of their object.
 fn similar_keys<'v>(
-    schema: &CompiledSchema,
+    properties: &PropertiesByOwner<'_>,
     places: &Indexed<'v, '_>,
     found: &[LocatedIssue],
     work: &Work,
@@ -92,10 +97,14 @@ fn similar_keys<'v>(
         };
         let here = of_object.entry(place.clone()).or_insert_with(|| {
             let first = unknown.len();
-            let keys = unknown_keys(schema, places, &place, owner).take(MOST_KEYS);
+            let properties = properties.of(owner);
+            let keys = unknown_keys(&properties, places, &place).take(MOST_KEYS);
             unknown.extend(keys.map(|key| (place.clone(), key)));
             first..unknown.len()
         });
+        if Range::is_empty(here) {
+            continue;
+        }
         let wanted = Wanted::new(&name);
         for came_as in here.clone() {
             let score = wanted.similarity(unknown[came_as].1, work);
@@ -114,13 +123,11 @@ fn similar_keys<'v>(
 
 /// The keys of the object at a place that its schema does not know; none, if any key may come.
 pub(super) fn unknown_keys<'v>(
-    schema: &CompiledSchema,
+    properties: &Properties<'_>,
     places: &Indexed<'v, '_>,
     place: &Path,
-    owner: &Path,
 ) -> impl Iterator<Item = &'v str> {
-    let properties = Properties::of(schema, owner);
     let members = places.at(place).and_then(Value::as_object);
     let keys = members.into_iter().flatten().map(|(key, _)| key.as_ref());
-    keys.filter(move |key| !properties.has(key) && properties.patterns().is_empty())
+    keys.filter(|key| !properties.has(key) && properties.patterns().is_empty())
 }

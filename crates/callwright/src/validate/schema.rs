@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::explain::{self, LocatedIssue};
 use super::secrets::Secrets;
 use super::violation::Violation;
-use crate::json::{Path, Value};
+use crate::json::{Path, Value, keyword, member};
 use crate::words::{Expected, Issue, IssueCode, Received};
 
 /// How many objections to one call are collected. The model is told five; some hundreds are enough for
@@ -159,8 +159,7 @@ impl CompiledSchema {
     /// Where a local reference leads; the node itself if it is not one.
     pub(crate) fn follow<'s>(&'s self, mut node: &'s Schema) -> &'s Schema {
         for _ in 0..MOST_REFERENCES {
-            let target = node
-                .get("$ref")
+            let target = keyword(node, "$ref")
                 .and_then(Schema::as_str)
                 .and_then(|reference| reference.strip_prefix('#'))
                 .and_then(|pointer| self.source.pointer(pointer));
@@ -213,7 +212,7 @@ fn judging_steps(schema: &Schema) -> usize {
 /// One step down a JSON Pointer. (`serde_json`'s own walk allocates for every step.)
 fn child<'s>(node: &'s Schema, segment: &str) -> Option<&'s Schema> {
     match node {
-        Schema::Object(members) => members.get(segment),
+        Schema::Object(members) => member(members, segment),
         Schema::Array(items) => items.get(segment.parse::<usize>().ok()?),
         _ => None,
     }

@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use ahash::AHashSet;
 use regex::Regex;
 use serde::Serialize;
 
@@ -86,13 +85,35 @@ pub(crate) fn says_destroy(name: &str) -> bool {
     };
     let has_stem = |stems: &Regex| stems.is_match(&name.folded);
     DESTROYING.as_ref().is_none_or(has_stem)
-        || name.words().any(|word| DESTROYING_WORDS.contains(word))
+        || name.words().any(destroys)
         || (many() && name.words().any(changes))
 }
 
 /// All stems at once: arguments are looked through with them, and one by one they cost more than the rest of a repair.
 static DESTROYING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&DESTROYING_STEMS.join("|")).ok());
+
+/// Whether a word is one that destroys. Most begin and end with other letters, which is seen without going through them all.
+fn destroys(word: &str) -> bool {
+    const BEGIN: u32 = letters(true);
+    const END: u32 = letters(false);
+    const fn letters(first: bool) -> u32 {
+        let (mut set, mut at) = (0, 0);
+        while at < DESTROYING_WORDS.len() {
+            let word = DESTROYING_WORDS[at].as_bytes();
+            let letter = word[if first { 0 } else { word.len() - 1 }];
+            set |= 1 << (letter - b'a');
+            at += 1;
+        }
+        set
+    }
+    let is_in = |letter: Option<&u8>, set: u32| {
+        let number = letter.map_or(u8::MAX, |letter| letter.wrapping_sub(b'a'));
+        number < 26 && set & (1 << number) != 0
+    };
+    let bytes = word.as_bytes();
+    is_in(bytes.first(), BEGIN) && is_in(bytes.last(), END) && DESTROYING_WORDS.contains(&word)
+}
 
 /// Long enough to occur in few other words.
 #[rustfmt::skip]
@@ -111,11 +132,11 @@ const DESTROYING_STEMS: &[&str] = &[
 
 /// Too short, or part of harmless words (`dropdown`, `resetting`, `clearance`).
 #[rustfmt::skip]
-static DESTROYING_WORDS: LazyLock<AHashSet<&str>> = LazyLock::new(|| AHashSet::from([
+const DESTROYING_WORDS: &[&str] = &[
     "drop", "drops", "clear", "clean", "reset", "rm", "del", "kill", "prune", "ban", "kick", "void", "trash", "empty", "unset",
     "detach", "disable", "stop", "abort", "expire", "override", "replace", "revert", "restore", "undo", "force", "zap", "gc",
     "vacuum", "archive", "block", "unassign", "close", "reject", "sell", "fire",
-]));
+];
 
 /// Changing one thing is ordinary; changing many without a filter is not undone by changing one back.
 #[rustfmt::skip]
@@ -127,6 +148,10 @@ const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "whe
 /// Whether a name says that money moves.
 fn says_spend(name: &str) -> bool {
     let name = Name::new(name);
+    let may_say = |words: &Regex| words.is_match(&name.folded);
+    if !SPENDING.as_ref().is_none_or(may_say) {
+        return false;
+    }
     let words: Vec<&str> = name.words().collect();
     let pays = |word: &&str| {
         let other = ["payload", "payloads", "display", "payee", "payees", "payer"];
@@ -138,6 +163,12 @@ fn says_spend(name: &str) -> bool {
             .any(|word| SPENDING_WORDS.contains(word) || pays(word));
     says && !only_looks(&words)
 }
+
+/// All of it at once, wherever it is: nearly all names have none of it.
+static SPENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let all = [SPENDING_STEMS, SPENDING_WORDS, &["pay"]].concat();
+    Regex::new(&all.join("|")).ok()
+});
 
 /// Whether the first or second word says that the rest is looked at, or the last that it is. `list_and_pay` does both.
 fn only_looks(words: &[&str]) -> bool {

@@ -68,7 +68,7 @@ pub enum Expected {
     /// A list whose items have this type.
     ArrayOf(SchemaType),
     /// An object with at least these keys.
-    ObjectWith(Vec<String>),
+    ObjectWith(Arc<[String]>),
     /// A value of one of these types, null last.
     OneOfTypes(Vec<Expected>),
     /// One of these values: a JSON array.

@@ -1,7 +1,7 @@
 //! A value that is missing, or that says the same as none.
 
 use super::{ProposedEdit, Site};
-use crate::json::Value;
+use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted};
 use crate::validate::Properties;
 use crate::words::{IssueCode, Work};
@@ -13,8 +13,13 @@ use crate::words::{IssueCode, Work};
 pub(super) fn default_for_missing(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     // A key that is only required under a condition may be left out with the condition.
     let is_condition = |part: &str| matches!(part, "then" | "else" | "if" | "dependentSchemas");
-    let mut parts = site.located.owner.segments();
-    if site.code() != IssueCode::Required || parts.any(|part| is_condition(&part)) {
+    let is_conditional = || {
+        site.located
+            .owner
+            .segments()
+            .any(|part| is_condition(&part))
+    };
+    if site.code() != IssueCode::Required || is_conditional() {
         return None;
     }
     let (key, properties) = (site.key()?, site.properties());
@@ -23,7 +28,7 @@ pub(super) fn default_for_missing(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if is_misnamed || was_sent_elsewhere(site, &key, &properties) {
         return None;
     }
-    let default = site.schema.follow(properties.get(&key)?).get("default")?;
+    let default = keyword(site.schema.follow(properties.get(&key)?), "default")?;
     let default = Value::from(default).into_owned();
     Some(ProposedEdit::Insert(site.path().clone(), default))
 }
@@ -63,7 +68,7 @@ pub(super) fn default_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         return None;
     }
     let properties = site.scope.properties(&parent);
-    let default = site.schema.follow(properties.get(&key)?).get("default")?;
+    let default = keyword(site.schema.follow(properties.get(&key)?), "default")?;
     (Value::from(default) == *site.value()?).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
@@ -86,7 +91,7 @@ fn leave_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
     let default = properties
         .get(&key)
-        .and_then(|property| site.schema.follow(property).get("default"))
+        .and_then(|property| keyword(site.schema.follow(property), "default"))
         .filter(|default| !default.is_null());
     match default.filter(|_| site.requires(&parent, &key)) {
         Some(_) if was_sent_elsewhere(site, &key, &properties) => None,

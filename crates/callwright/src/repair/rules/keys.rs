@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, only};
-use crate::json::Value;
+use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
 use crate::validate::free_names;
 use crate::words::{IssueCode, word_list};
@@ -14,17 +14,17 @@ use crate::words::{IssueCode, word_list};
 /// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
 /// word).
 pub(super) fn key_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    let key = site.key()?;
     match site.code() {
         IssueCode::Required => {
+            let key = site.key()?;
             let is_same = |name: &&str| same_spelling(name, &key) || same_bare(name, &key);
             let sent = only(site.unknown_keys()?.filter(is_same))?;
             Some(site.rename(sent, &key))
         }
         IssueCode::UnknownKey => {
-            let properties = site.properties();
+            let (key, properties) = (site.key()?, site.properties());
             site.look_at(properties.len())?;
-            let names = properties.names().into_iter();
+            let names = properties.names().iter().copied();
             let meant = only(names.filter(|name| same_spelling(name, &key)))?;
             Some(site.rename(&key, meant))
         }
@@ -43,6 +43,9 @@ fn same_bare(left: &str, right: &str) -> bool {
 /// A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
 /// (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
 pub(super) fn key_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+    if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
+        return None;
+    }
     let key = site.key()?;
     let slip = |sent: &str, meant: &str| is_slip(sent, meant).then(|| site.rename(sent, meant));
     let nearest = |name: &str, among: &[&'_ str]| {
@@ -57,7 +60,7 @@ pub(super) fn key_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         IssueCode::UnknownKey => {
             let (properties, siblings) = (site.properties(), site.siblings()?);
             site.look_at(properties.len() + siblings.len())?;
-            let free = free_names(&properties.names(), siblings);
+            let free = free_names(properties.names(), siblings);
             slip(&key, &nearest(&key, &free)?)
         }
         _ => None,
@@ -87,7 +90,7 @@ fn only_left<'s>(site: &Site<'s, '_>) -> Option<(&'s str, &'s Value<'s>, Cow<'s,
     }
     let members = site.siblings()?;
     let around = site.places.at(&site.path().parent())?;
-    let required = site.node()?.get("required")?.as_array()?.iter();
+    let required = keyword(site.node()?, "required")?.as_array()?.iter();
     let is_missing = |key: &&str| site.places.child(around, key).is_none();
     only(required.filter_map(Schema::as_str).filter(is_missing))?;
     let properties = site.properties();
@@ -130,11 +133,11 @@ pub(super) fn only_key_left(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 pub(super) fn key_of_allowed_value(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let (sent, value, missing) = only_left(site)?;
     let property = site.schema.follow(site.properties().get(&missing)?);
-    let allowed = property.get("enum")?.as_array()?;
+    let allowed = keyword(property, "enum")?.as_array()?;
     site.look_at(allowed.len())?;
     let text = value.as_str()?;
     let is_allowed = allowed.len() > 1 && allowed.iter().any(|allowed| allowed == text);
-    let described = property.get("description").and_then(Schema::as_str);
+    let described = keyword(property, "description").and_then(Schema::as_str);
     let described = described.unwrap_or_default();
     site.scope.work.take(described.len()).then_some(())?;
     let mut known = words(described);
@@ -156,9 +159,8 @@ const TURNING_WORDS: &[&str] = word_list![
 /// A member that has neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. Where
 /// something may be destroyed it may be what is left of a filter.
 pub(super) fn empty_member_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    let is_nameless = site.key()?.trim().is_empty();
-    let says_nothing =
-        site.code() == IssueCode::UnknownKey && is_nameless && is_empty(site.value()?);
+    let is_unknown = site.code() == IssueCode::UnknownKey;
+    let says_nothing = is_unknown && site.key()?.trim().is_empty() && is_empty(site.value()?);
     says_nothing.then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
@@ -182,7 +184,7 @@ pub(super) fn unknown_key_dropped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     // A key that is close to one that did not come is most likely that one.
     let (wanted, work) = (Wanted::new(&key), site.scope.work);
     let is_close = |name: &str| wanted.similarity(name, work) >= CLOSE;
-    let absent = free_names(&site.properties().names(), site.siblings()?);
+    let absent = free_names(site.properties().names(), site.siblings()?);
     let is_misspelt = absent.into_iter().any(is_close);
     (!is_misspelt && work.left() > 0).then(|| ProposedEdit::Remove(site.path().clone()))
 }

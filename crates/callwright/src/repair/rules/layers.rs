@@ -4,7 +4,7 @@ use serde_json::Value as Schema;
 
 use super::keys::is_plain;
 use super::{ProposedEdit, Site, says_something};
-use crate::json::{Path, Value, parse_at};
+use crate::json::{Path, Value, keyword, parse_at};
 use crate::nearest::words;
 use crate::words::envelope::says_nothing;
 use crate::words::word_list;
@@ -26,11 +26,7 @@ pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let properties = site.scope.properties(&Path::root());
     let takes_any_key = properties.len() == 0
         || !properties.patterns().is_empty()
-        || site
-            .schema
-            .source()
-            .get("additionalProperties")
-            .is_some_and(Schema::is_object);
+        || keyword(site.schema.source(), "additionalProperties").is_some_and(Schema::is_object);
     let says_nothing = key.trim().is_empty() || LAYERS.contains(&key.as_ref());
     if !says_nothing || properties.has(key) || takes_any_key {
         return None;
@@ -65,8 +61,8 @@ pub(super) fn named_layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit>
         return None;
     }
     site.look_at(properties.len())?;
-    let title = site.schema.source().get("title").and_then(Schema::as_str);
-    let names = properties.names().into_iter().chain(title);
+    let title = keyword(site.schema.source(), "title").and_then(Schema::as_str);
+    let names = properties.names().iter().copied().chain(title);
     let known: Vec<String> = names.flat_map(words).collect();
     let is_known = |word: &String| WORDS_OF_LAYERS.contains(&word.as_str()) || known.contains(word);
     let is_layer = |key: &str| {
@@ -120,7 +116,7 @@ pub(super) fn sole_parameter(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if !site.path().is_root() || !bare {
         return None;
     }
-    let required = site.schema.source().get("required")?.as_array()?;
+    let required = keyword(site.schema.source(), "required")?.as_array()?;
     let [Schema::String(only)] = required.as_slice() else {
         return None;
     };

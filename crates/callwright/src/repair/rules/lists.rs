@@ -5,7 +5,7 @@ use serde_json::Value as Schema;
 
 use super::super::tolerant::is_number;
 use super::{ProposedEdit, Site, only, says_something};
-use crate::json::{Number, Path, Value};
+use crate::json::{Number, Path, Value, keyword};
 
 /// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
 /// filter must not become no filter.
@@ -31,11 +31,11 @@ pub(super) fn array_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         Value::Null | Value::Array(_) => false,
         Value::String(text) => site
             .items()
-            .and_then(|items| items.get("enum")?.as_array())
+            .and_then(|items| keyword(items, "enum")?.as_array())
             .is_some_and(|allowed| allowed.iter().filter_map(Schema::as_str).any(|a| a == text)),
         Value::Object(members) => {
-            let listed = site.items().and_then(|items| items.get("properties"));
-            let is_listed = |key: &str| listed.is_some_and(|keys| keys.get(key).is_some());
+            let listed = site.items().and_then(|items| keyword(items, "properties"));
+            let is_listed = |key: &str| listed.is_some_and(|keys| keyword(keys, key).is_some());
             !members.is_empty() && members.iter().all(|(key, _)| is_listed(key))
         }
         Value::Bool(_) | Value::Number(_) => true,
@@ -79,7 +79,7 @@ fn is_layer(root: &Value<'_>, path: &Path) -> bool {
 /// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
 pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?;
-    if let Some(allowed) = site.items()?.get("enum") {
+    if let Some(allowed) = keyword(site.items()?, "enum") {
         let allowed = allowed.as_array()?;
         site.look_at(allowed.len())?;
         let allowed: AHashSet<&str> = allowed.iter().filter_map(Schema::as_str).collect();
@@ -103,7 +103,7 @@ pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
 
 /// The pieces as a list of numbers, if the schema wants one and that is what they are.
 fn numbers(site: &Site<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
-    let kind = site.items()?.get("type").and_then(Schema::as_str);
+    let kind = keyword(site.items()?, "type").and_then(Schema::as_str);
     let pieces = pieces.iter().map(|piece| piece.trim());
     if !matches!(kind, Some("integer" | "number"))
         || pieces.len() < 2
@@ -123,7 +123,7 @@ const SHORTEST_ODD: usize = 5;
 pub(super) fn list_from_commas(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let pieces: Vec<&str> = site.misplaced_text()?.split(',').collect();
     let after_commas = pieces.get(1..)?;
-    let is_whole = site.items()?.get("type").and_then(Schema::as_str) == Some("integer");
+    let is_whole = keyword(site.items()?, "type").and_then(Schema::as_str) == Some("integer");
     let is_odd = pieces.len() % 2 == 1 && pieces.len() >= SHORTEST_ODD;
     let group = |piece: &&str| piece.len() == 3 && piece.bytes().all(|byte| byte.is_ascii_digit());
     let spaced = |piece: &&str| piece.starts_with(char::is_whitespace);

@@ -12,23 +12,24 @@ mod types;
 mod values;
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use ahash::AHashMap;
 use serde_json::Value as Schema;
 
 use super::search::weight;
 use super::table::RuleRow;
 use super::{Grade, Stakes};
-use crate::json::{Indexed, Member, Path, Value};
-use crate::validate::{CompiledSchema, LocatedIssue, Properties};
+use crate::json::{Indexed, Member, Path, Value, keyword};
+use crate::validate::{CompiledSchema, LocatedIssue, Properties, PropertiesByOwner};
 use crate::words::{IssueCode, Work};
 
 /// A rule of repair.
 pub(super) struct RepairRule {
     /// What people are told about it.
     pub(super) row: RuleRow,
+    /// Its place among all rules.
+    number: u32,
     /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
     /// values for one place make the call ambiguous.
     pub(super) cost: u8,
@@ -38,8 +39,12 @@ pub(super) struct RepairRule {
 
 macro_rules! rules {
     ($(#[doc = $about:literal] $file:ident::$name:ident = $grade:ident, $cost:literal, $up_to:ident;)*) => {
+        #[expect(non_camel_case_types, reason = "the names of the rules")]
+        enum RuleNumber { $($name),* }
+
         /// All rules, by grade and cost.
         pub(super) const RULES: &[RepairRule] = &[$(RepairRule {
+            number: RuleNumber::$name as u32,
             row: RuleRow {
                 name: stringify!($name),
                 grade: Grade::$grade,
@@ -115,13 +120,15 @@ rules! {
     layers::sole_parameter = Guess, 4, Reads;
 }
 
+// A site notes in a bit for each which rules have nothing to say.
+const _: () = assert!(RULES.len() <= u64::BITS as usize);
+
 /// What all objections to a call have in common.
 pub(super) struct Scope<'c> {
     pub(super) schema: &'c CompiledSchema,
     /// What is left for this call. A rule that runs out of it proposes nothing.
     pub(super) work: &'c Work,
-    /// The properties of objects, by their place in the schema: each objection asks for them several times.
-    properties: RefCell<AHashMap<Path, Rc<Properties<'c>>>>,
+    properties: PropertiesByOwner<'c>,
 }
 
 impl<'c> Scope<'c> {
@@ -129,18 +136,15 @@ impl<'c> Scope<'c> {
         Scope {
             schema,
             work,
-            properties: RefCell::default(),
+            properties: PropertiesByOwner::new(schema),
         }
     }
 
     fn properties(&self, owner: &Path) -> Rc<Properties<'c>> {
-        let mut known = self.properties.borrow_mut();
-        let found = known.get(owner).cloned();
-        found.unwrap_or_else(|| {
-            let properties = Rc::new(Properties::of(self.schema, owner));
+        self.properties.found(owner).unwrap_or_else(|| {
+            let properties = self.properties.of(owner);
             // Every part was looked at.
             self.work.take(properties.parts() * LOOKED_AT);
-            known.insert(owner.clone(), Rc::clone(&properties));
             properties
         })
     }
@@ -161,9 +165,12 @@ pub(super) struct Site<'s, 'c> {
     node: OnceCell<Option<&'c Schema>>,
     /// The value that is objected to, and the object around it: the same holds for them.
     value: OnceCell<Option<&'s Value<'s>>>,
+    wrong_type: OnceCell<Option<&'s Value<'s>>>,
     siblings: OnceCell<Option<&'s [Member<'s>]>>,
-    /// The first edit that a rule proposed, and the rule's name: it is asked for again when the edit is tried.
-    proposed: OnceCell<(&'static str, Rc<ProposedEdit>)>,
+    /// The first edit that a rule proposed, and the rule's number: it is asked for again when the edit is tried.
+    proposed: OnceCell<(u32, Rc<ProposedEdit>)>,
+    /// The rules that have nothing to say, a bit for each: most are asked twice.
+    silent: Cell<u64>,
 }
 
 /// What a rule would change.
@@ -206,21 +213,31 @@ impl<'s, 'c> Site<'s, 'c> {
             schema: scope.schema,
             node: OnceCell::new(),
             value: OnceCell::new(),
+            wrong_type: OnceCell::new(),
             siblings: OnceCell::new(),
             proposed: OnceCell::new(),
+            silent: Cell::new(0),
         }
     }
 
     /// What a rule would change here.
     pub(super) fn propose(&self, rule: &RepairRule) -> Option<Rc<ProposedEdit>> {
-        if let Some((name, edit)) = self.proposed.get()
-            && *name == rule.row.name
+        let (silent, bit) = (self.silent.get(), 1 << rule.number);
+        if silent & bit != 0 {
+            return None;
+        }
+        if let Some((number, edit)) = self.proposed.get()
+            && *number == rule.number
         {
             return Some(Rc::clone(edit));
         }
-        let edit = Rc::new((rule.propose)(self)?);
-        let first = || (rule.row.name, Rc::clone(&edit));
-        self.proposed.get_or_init(first);
+        let Some(edit) = (rule.propose)(self) else {
+            self.silent.set(silent | bit);
+            return None;
+        };
+        let edit = Rc::new(edit);
+        self.proposed
+            .get_or_init(|| (rule.number, Rc::clone(&edit)));
         Some(edit)
     }
 
@@ -245,8 +262,12 @@ impl<'s, 'c> Site<'s, 'c> {
 
     /// The value, if its type is what is objected to: only then may it become another type.
     fn wrong_type(&self) -> Option<&'s Value<'s>> {
+        *self.wrong_type.get_or_init(|| self.find_wrong_type())
+    }
+
+    fn find_wrong_type(&self) -> Option<&'s Value<'s>> {
         let only_other_types = |node: &Schema| {
-            let values = node.get("enum").and_then(Schema::as_array);
+            let values = keyword(node, "enum").and_then(Schema::as_array);
             values.is_some_and(|values| !values.iter().any(Schema::is_string))
         };
         match self.code() {
@@ -264,7 +285,7 @@ impl<'s, 'c> Site<'s, 'c> {
     /// What the schema says about the items of the list that it wants here.
     fn items(&self) -> Option<&'c Schema> {
         let node = self.node()?;
-        Some(self.schema.follow(node.get("items")?))
+        Some(self.schema.follow(keyword(node, "items")?))
     }
 
     /// The key that is objected to.
@@ -315,7 +336,7 @@ impl<'s, 'c> Site<'s, 'c> {
     fn requires(&self, node: &Path, key: &str) -> bool {
         self.schema
             .node(node)
-            .and_then(|node| node.get("required")?.as_array())
+            .and_then(|node| keyword(node, "required")?.as_array())
             .is_some_and(|required| required.iter().any(|name| name == key))
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value as Schema;
 use super::super::tolerant::{self, is_number};
 use super::super::{Edit, syntax};
 use super::{ProposedEdit, Site, only};
-use crate::json::{Number, Value};
+use crate::json::{Number, Value, keyword};
 
 /// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
 /// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
@@ -15,7 +15,8 @@ pub(super) fn number_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         .strip_prefix('+')
         .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         .unwrap_or(text);
-    let wants_whole = site.node().and_then(|node| node.get("type")?.as_str()) == Some("integer");
+    let wants_whole =
+        site.node().and_then(|node| keyword(node, "type")?.as_str()) == Some("integer");
     (is_number(digits) && !may_be_thousands(digits, wants_whole))
         .then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
 }
@@ -62,7 +63,7 @@ pub(super) fn string_from_boolean(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         return None;
     };
     let node = site.schema.follow(site.node()?);
-    if node.get("type")?.as_str()? != "string" {
+    if keyword(node, "type")?.as_str()? != "string" {
         return None;
     }
     let [yes, no] = only(SPELLINGS.iter().filter(|words| writes(node, words)))?;
@@ -82,15 +83,15 @@ fn writes(node: &Schema, words: &[&str; 2]) -> bool {
 fn values(node: &Schema) -> impl Iterator<Item = &str> {
     let lists = ["enum", "examples"]
         .into_iter()
-        .filter_map(|key| node.get(key)?.as_array());
+        .filter_map(|key| keyword(node, key)?.as_array());
     let single = ["default", "const"]
         .into_iter()
-        .filter_map(|key| node.get(key));
+        .filter_map(|key| keyword(node, key));
     lists.flatten().chain(single).filter_map(Schema::as_str)
 }
 
 fn description(node: &Schema) -> impl Iterator<Item = &str> {
-    let text = node.get("description").and_then(Schema::as_str);
+    let text = keyword(node, "description").and_then(Schema::as_str);
     text.unwrap_or_default()
         .split(|c: char| !c.is_alphanumeric())
 }

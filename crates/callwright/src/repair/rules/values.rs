@@ -5,7 +5,7 @@ use std::slice;
 use serde_json::Value as Schema;
 
 use super::{ProposedEdit, Site, only};
-use crate::json::Value;
+use crate::json::{Value, keyword};
 use crate::nearest::{is_slip, same_spelling, words};
 use crate::validate::near_value;
 use crate::words::{Expected, IssueCode, word_list};
@@ -23,13 +23,12 @@ pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let text = site.value()?.as_str()?;
     let node = site.node()?;
     let allowed: Vec<&str> = match site.code() {
-        IssueCode::Enum => node
-            .get("enum")?
+        IssueCode::Enum => keyword(node, "enum")?
             .as_array()?
             .iter()
             .filter_map(Schema::as_str)
             .collect(),
-        _ => node.get("const")?.as_str().into_iter().collect(),
+        _ => keyword(node, "const")?.as_str().into_iter().collect(),
     };
     site.compare_with(allowed.len())?;
     let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
@@ -147,7 +146,7 @@ pub(super) fn date_separators(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
     let text = site.value()?.as_str()?;
     let node = site.node()?;
-    let rewritten = match node.get("format").and_then(Schema::as_str)? {
+    let rewritten = match keyword(node, "format").and_then(Schema::as_str)? {
         "date" => date(text)?,
         "date-time" => {
             // A date of ten characters, a blank, and a time; the validator sees to the rest.
@@ -177,7 +176,7 @@ pub(super) fn midnight_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     if site.code() != IssueCode::Format {
         return None;
     }
-    if site.node()?.get("format").and_then(Schema::as_str) != Some("date") {
+    if keyword(site.node()?, "format").and_then(Schema::as_str) != Some("date") {
         return None;
     }
     let (date, time) = site.value()?.as_str()?.split_once(['T', ' '])?;

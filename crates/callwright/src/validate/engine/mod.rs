@@ -24,7 +24,8 @@ use self::build::{Options, build};
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline, has_unions};
 use self::tree::Tree;
-use self::work::{bounded, bounded_by_rest, start_parts, wanting};
+use self::work::{bounded, objections, objections_to_part, wanting};
+use super::cost::text_size;
 use super::schema::children;
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value, is_deeper};
@@ -50,6 +51,8 @@ pub(crate) struct Engine {
     explainer: Explainer,
     /// Whether the validator makes objections of branches, which it does not give out one by one.
     has_unions: bool,
+    /// How many objections are collected at most: each may hold a copy of a part of the schema.
+    most_objections: usize,
 }
 
 /// What says why a value is refused.
@@ -99,12 +102,14 @@ impl Engine {
                 validator,
                 explainer,
                 has_unions: has_unions(schema),
+                most_objections: most_objections(schema),
             });
         }
         let validator = build(&options(schema), schema);
         Ok(Engine {
             validator: validator.map_err(|error| build_error(&error))?,
             has_unions: has_unions(schema),
+            most_objections: most_objections(schema),
             explainer: Explainer::Backtracking(Box::new(Backtracking {
                 patterns: count_patterns(schema),
                 ..Backtracking::default()
@@ -137,14 +142,15 @@ impl Engine {
         validator.and_then(accepts).unwrap_or(false)
     }
 
-    /// Every objection to a value, up to `limit`; none if there are too many to find them all. `schema` is the one that
-    /// was compiled.
+    /// Every objection to a value, up to `most`, or the first ones if finding all takes too long; none if finding one does.
+    /// `schema` is the one that was compiled.
     pub(crate) fn violations(
         &self,
         schema: &serde_json::Value,
         value: &Value<'_>,
-        limit: usize,
+        most: usize,
     ) -> Vec<Violation> {
+        let limit = most.min(self.most_objections);
         match &self.explainer {
             // Nothing counts the looks at a copy, and unions within unions multiply.
             Explainer::Backtracking(_) if can_outline(schema) && is_deeper(value, UNION_LEVELS) => {
@@ -158,15 +164,19 @@ impl Engine {
                 let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
                 errors.take(limit).map(violation).collect()
             }
+            Explainer::Same if self.has_unions => {
+                // The engine collects all that the branches object to, however few are wanted.
+                let ask = || collect(&self.validator, value, most);
+                let found = (limit == most).then(|| bounded(value, ask)).flatten();
+                found.unwrap_or_default()
+            }
             _ => {
-                let whole = || match self.outline(schema) {
+                let ask = |limit: usize| match self.outline(schema) {
                     Some(outline) => outline.violations(&Path::root(), value, limit),
-                    None if self.has_unions => Some(collect(&self.validator, value, limit)),
                     None => Some(collect_first(&self.validator, value, limit)),
                 };
-                let found = bounded(value, whole).flatten();
-                start_parts();
-                found.unwrap_or_default()
+                let found = objections(value, limit, ask);
+                found.flatten().unwrap_or_default()
             }
         }
     }
@@ -181,7 +191,8 @@ impl Engine {
         limit: usize,
     ) -> Option<Vec<Violation>> {
         let outline = self.outline(schema)?;
-        bounded_by_rest(|| outline.violations(branch, value, limit))?
+        let limit = limit.min(self.most_objections);
+        objections_to_part(|| outline.violations(branch, value, limit))?
     }
 
     fn outline(&self, schema: &serde_json::Value) -> Option<&Outline> {
@@ -191,6 +202,22 @@ impl Engine {
         let make = || Outline::compile(schema, Draft::default().detect(schema));
         outline.get_or_init(make).as_ref()
     }
+}
+
+/// How many bytes of a schema all objections to one call may copy: half a millisecond.
+const MOST_COPIED: usize = 200_000;
+
+/// How many objections to one call may be collected. Those of a `not` and of a pattern hold a copy of it.
+fn most_objections(schema: &serde_json::Value) -> usize {
+    fn largest_copy(node: &serde_json::Value) -> usize {
+        let copies = children(node).map(|(keyword, member)| match (keyword, member) {
+            ("not", ruled_out) => text_size(ruled_out),
+            ("pattern", serde_json::Value::String(pattern)) => pattern.len(),
+            (_, member) => largest_copy(member),
+        });
+        copies.max().unwrap_or(0)
+    }
+    (MOST_COPIED / largest_copy(schema).max(1)).max(1)
 }
 
 /// How many texts a value has, the keys of its objects included.

@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Schema, json};
 use super::super::schema::children;
 use super::build::Options;
 use super::tree::Tree;
-use super::work::spend;
+use super::work::{object, spend};
 use super::{collect_first, options};
 use crate::json::{Path, Value, size};
 use crate::validate::violation::Violation;
@@ -155,6 +155,9 @@ impl Unions {
     }
 }
 
+/// What asking one branch costs beside the looks that it takes.
+const PER_BRANCH: usize = 24;
+
 /// A union that only says yes or no. Its error carries the union's place in the schema.
 struct OpaqueUnion {
     judge: Arc<Validator<Tree>>,
@@ -169,6 +172,9 @@ impl<'i> Keyword<'i, Tree> for OpaqueUnion {
         if Keyword::is_valid(self, instance) {
             return Ok(());
         }
+        // The engine copies the value, and counts only objections of its own keywords.
+        spend(size(instance) / 8);
+        object();
         let place = self.union.as_ref().map(|union| union.place.clone());
         Err(ValidationError::custom(place.unwrap_or_default()))
     }
@@ -179,6 +185,7 @@ impl<'i> Keyword<'i, Tree> for OpaqueUnion {
         };
         let mut asked = asking(first, instance);
         let fits = |branch: &usize| {
+            spend(PER_BRANCH);
             if let Value::Object(members) = &mut asked {
                 for (key, _) in members {
                     *key = Cow::Owned(branch.to_string());

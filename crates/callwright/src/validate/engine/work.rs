@@ -16,6 +16,16 @@ const LEAST: usize = 1_000_000;
 /// And at a long one, for each byte: a union of thirty branches takes about six.
 const PER_BYTE: usize = 16;
 
+/// How often it may look in order to say what it objects to: some milliseconds. Where that is not enough it is asked for
+/// fewer objections. A hundred items that fit none of thirty branches take some thousand looks.
+const LOOKS_FOR_OBJECTIONS: usize = 30_000;
+
+/// How often it may look into the branches of unions, all in all. Unions within unions take more the deeper they are.
+const LOOKS_FOR_PARTS: usize = 2 * LOOKS_FOR_OBJECTIONS;
+
+/// How many objections it is asked for where it cannot find all: as many as a model is told, and some more.
+const FEW_OBJECTIONS: usize = 8;
+
 /// What one objection counts. Objections take memory until all have been found.
 const OBJECTION: usize = 64;
 
@@ -77,14 +87,19 @@ pub(super) fn bounded<T>(value: &Value<'_>, ask: impl Fn() -> T) -> Option<T> {
     })
 }
 
-/// The same for a part of a value, with what is left of the looks at the whole.
-pub(super) fn bounded_by_rest<T>(ask: impl Fn() -> T) -> Option<T> {
-    within(LEFT.get(), &ask)
+/// What the engine objects to in a value, if it need not look too often: `ask` gets the number of objections that are wanted.
+pub(super) fn objections<T>(value: &Value<'_>, most: usize, ask: impl Fn(usize) -> T) -> Option<T> {
+    let few = most.min(FEW_OBJECTIONS);
+    let found = within(LOOKS_FOR_OBJECTIONS, &|| ask(most))
+        .or_else(|| within(LOOKS_FOR_OBJECTIONS / 4, &|| ask(few)))
+        .or_else(|| bounded(value, || ask(1)));
+    LEFT.set(LOOKS_FOR_PARTS);
+    found
 }
 
-/// Lets the parts of a value be looked at as often as the whole.
-pub(super) fn start_parts() {
-    LEFT.set(LEAST);
+/// The same for a part of a value, with what is left of the looks at all parts.
+pub(super) fn objections_to_part<T>(ask: impl Fn() -> T) -> Option<T> {
+    within(LEFT.get(), &ask)
 }
 
 fn within<T>(looks: usize, ask: &impl Fn() -> T) -> Option<T> {

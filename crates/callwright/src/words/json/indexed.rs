@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use ahash::AHashMap;
 
-use super::path::unescape;
+use super::path::{cut_first, unescape};
 use super::{Path, Value};
 
 /// Up to here going through the keys is faster than hashing them all.
@@ -63,18 +63,17 @@ impl<'v, 'a> Indexed<'v, 'a> {
             return self.root.at(path);
         }
         // Most places are members of the whole value.
-        if !pointer[1..].contains('/') {
-            return self.child(self.root, &unescape(&pointer[1..]));
+        if let (only, None) = cut_first(&pointer[1..]) {
+            return self.child(self.root, &unescape(only));
         }
         let mut last = self.last.borrow_mut();
         let (mut end, mut value) = last.go_back(pointer).unwrap_or((0, self.root));
         last.pointer.truncate(end);
         last.pointer.push_str(&pointer[end..]);
         while end < pointer.len() {
-            let start = end + 1;
-            let length = pointer[start..].find('/');
-            end = length.map_or(pointer.len(), |length| start + length);
-            value = self.child(value, &unescape(&pointer[start..end]))?;
+            let (segment, _) = cut_first(&pointer[end + 1..]);
+            end += 1 + segment.len();
+            value = self.child(value, &unescape(segment))?;
             last.values.push((end, value));
         }
         Some(value)

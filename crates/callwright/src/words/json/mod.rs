@@ -12,6 +12,7 @@ mod duplicates;
 mod from_type;
 mod indexed;
 mod into_type;
+mod keyword;
 mod mismatch;
 mod number;
 mod path;
@@ -31,6 +32,7 @@ pub(crate) use indexed::Indexed;
 #[cfg(feature = "toolbox")]
 pub(crate) use into_type::to_arguments;
 pub use into_type::to_type;
+pub(crate) use keyword::{keyword, member};
 pub use mismatch::Mismatch;
 #[cfg(feature = "toolbox")]
 pub(crate) use mismatch::MismatchCause;

@@ -209,13 +209,19 @@ pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
     fn digits(name: &str) -> impl Iterator<Item = char> {
         name.chars().filter(|c| c.is_numeric())
     }
+    if !digits(sent).eq(digits(near)) {
+        return false;
+    }
     let (left, right) = (Name::new(sent), Name::new(near));
-    let begins_alike = left.folded.chars().next() == right.folded.chars().next();
-    let most = if begins_alike { 2 } else { 1 };
-    digits(sent).eq(digits(near))
-        && (shared_words(&left, &right) >= CLOSE
-            || shared_beginning(left.folded.as_bytes(), right.folded.as_bytes()) >= CLOSE
-            || strsim::damerau_levenshtein(&left.folded, &right.folded) <= most)
+    let is_near = |left: &str, right: &str| {
+        let begins_alike = left.chars().next() == right.chars().next();
+        let most = if begins_alike { 2 } else { 1 };
+        let lengths = left.chars().count().abs_diff(right.chars().count());
+        lengths <= most && strsim::osa_distance(left, right) <= most
+    };
+    shared_beginning(left.folded.as_bytes(), right.folded.as_bytes()) >= CLOSE
+        || shared_words(&left, &right) >= CLOSE
+        || is_near(&left.folded, &right.folded)
 }
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is

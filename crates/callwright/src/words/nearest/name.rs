@@ -1,37 +1,51 @@
 //! A name as its words: without case and separators.
 
+use smallvec::SmallVec;
+
 /// A name without its case and separators, and where its words end.
 #[derive(Default)]
 pub(crate) struct Name {
     pub(crate) folded: String,
-    pub(super) ends: Vec<usize>,
+    pub(super) ends: SmallVec<[usize; 8]>,
 }
 
 impl Name {
     /// Splits at separators and at a capital after a small letter or a digit.
     pub(crate) fn new(name: &str) -> Name {
         let mut folded = String::with_capacity(name.len());
-        let mut ends = Vec::with_capacity(4);
+        let mut ends = SmallVec::new();
         let mut end_word = |folded: &String| {
             if !folded.is_empty() && ends.last() != Some(&folded.len()) {
                 ends.push(folded.len());
             }
         };
         let mut previous_small = false;
-        for character in name.chars() {
-            if !character.is_alphanumeric() {
-                end_word(&folded);
-                previous_small = false;
-                continue;
+        // Nearly all names are of ASCII, and the other way takes five times as long.
+        if name.is_ascii() {
+            for letter in name.bytes() {
+                let is_capital = letter.is_ascii_uppercase();
+                if !letter.is_ascii_alphanumeric() {
+                    end_word(&folded);
+                    previous_small = false;
+                    continue;
+                }
+                if previous_small && is_capital {
+                    end_word(&folded);
+                }
+                previous_small = !is_capital;
+                folded.push(char::from(letter.to_ascii_lowercase()));
             }
-            if previous_small && character.is_uppercase() {
-                end_word(&folded);
-            }
-            previous_small = character.is_lowercase() || character.is_numeric();
-            // Nearly all letters are, and the other way takes five times as long.
-            if character.is_ascii() {
-                folded.push(character.to_ascii_lowercase());
-            } else {
+        } else {
+            for character in name.chars() {
+                if !character.is_alphanumeric() {
+                    end_word(&folded);
+                    previous_small = false;
+                    continue;
+                }
+                if previous_small && character.is_uppercase() {
+                    end_word(&folded);
+                }
+                previous_small = character.is_lowercase() || character.is_numeric();
                 folded.extend(character.to_lowercase());
             }
         }
