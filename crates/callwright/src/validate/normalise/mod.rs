@@ -4,6 +4,7 @@
 //! meant, and everything else stays as it is, to be compiled or quarantined. Takes a declared
 //! schema and returns the one to compile; the declared one is kept for the model.
 
+mod standard;
 mod types;
 
 use std::borrow::Cow;
@@ -11,19 +12,33 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value as Schema, json};
 
+use self::standard::is_standard;
 pub(crate) use self::types::misplaced_enums;
 use self::types::{fix_enum_of_list, fix_type};
 
 /// The schema to compile for a declared one: itself, if there is nothing to rewrite.
 pub fn normalise(declared: &Schema) -> Cow<'_, Schema> {
-    let mut schema = declared.clone();
-    let draft = schema.as_object_mut().map_or(Draft::Current, known_draft);
-    node(&mut schema, draft);
+    if is_standard(declared) {
+        debug_assert_eq!(
+            rewritten(declared),
+            *declared,
+            "there is nothing to rewrite"
+        );
+        return Cow::Borrowed(declared);
+    }
+    let schema = rewritten(declared);
     if schema == *declared {
         Cow::Borrowed(declared)
     } else {
         Cow::Owned(schema)
     }
+}
+
+fn rewritten(declared: &Schema) -> Schema {
+    let mut schema = declared.clone();
+    let draft = schema.as_object_mut().map_or(Draft::Current, known_draft);
+    node(&mut schema, draft);
+    schema
 }
 
 /// What the schema's own `$schema` makes of old keywords.
@@ -43,22 +58,25 @@ fn known_draft(root: &mut Map<String, Schema>) -> Draft {
     let Some(declared) = root.get("$schema") else {
         return Draft::Current;
     };
-    let address = declared
-        .as_str()
-        .unwrap_or_default()
+    draft_at(declared.as_str().unwrap_or_default()).unwrap_or_else(|| {
+        root.remove("$schema");
+        Draft::Current
+    })
+}
+
+/// The draft that has this address, if the engine knows it.
+fn draft_at(address: &str) -> Option<Draft> {
+    let address = address
         .trim_end_matches('#')
         .trim_start_matches("https://")
         .trim_start_matches("http://");
     match address {
-        "json-schema.org/draft-04/schema" => Draft::Four,
+        "json-schema.org/draft-04/schema" => Some(Draft::Four),
         "json-schema.org/draft-06/schema"
         | "json-schema.org/draft-07/schema"
-        | "json-schema.org/draft/2019-09/schema" => Draft::Older,
-        "json-schema.org/draft/2020-12/schema" => Draft::Current,
-        _ => {
-            root.remove("$schema");
-            Draft::Current
-        }
+        | "json-schema.org/draft/2019-09/schema" => Some(Draft::Older),
+        "json-schema.org/draft/2020-12/schema" => Some(Draft::Current),
+        _ => None,
     }
 }
 
