@@ -1,7 +1,8 @@
 //! Calls that an answer gets besides those that came as such: out of text, or out of a call that holds several.
 
-use callwright::wire::{Provider, StreamedAnswer};
+use callwright::wire::StreamedAnswer;
 
+use crate::api::Api;
 use crate::guard::NewCall;
 
 /// The calls that are added to a choice.
@@ -27,7 +28,7 @@ pub(crate) struct AddedCall {
 impl AddedCalls {
     /// Calls that come after everything else in a choice.
     pub(crate) fn after_all(
-        provider: Provider,
+        api: Api,
         answer: &StreamedAnswer,
         choice: usize,
         calls: Vec<AddedCall>,
@@ -36,9 +37,9 @@ impl AddedCalls {
         AddedCalls {
             rest: usize::MAX,
             calls,
-            first_number: match provider {
-                Provider::OpenAiChat => u64::try_from(of_choice.count()).unwrap_or(u64::MAX),
-                _ => answer.number_of_parts(),
+            first_number: match api {
+                Api::Chat => u64::try_from(of_choice.count()).unwrap_or(u64::MAX),
+                Api::Responses | Api::Messages | Api::Gemini => answer.number_of_parts(),
             },
             are_sent: false,
         }

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use callwright::Gate;
 use callwright::call::Call;
-use callwright::wire::{EnvelopeDefect, Provider, StreamedAnswer};
+use callwright::wire::{EnvelopeDefect, StreamedAnswer};
 use callwright_http::sse::{EventFields, event, with_data};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
+use crate::api::Api;
 use crate::first_answer::FirstAnswer;
 use crate::given_up::{is_given_up, says_nothing};
 use crate::guard::{AnswerGuard, CallJudge, Decision, SplitCall};
@@ -29,7 +30,7 @@ const MOST_LOGGED: usize = 4 * 1024 * 1024;
 
 /// The end of one answer.
 pub(crate) struct AnswerEnd {
-    provider: Provider,
+    api: Api,
     /// Whether calls that go round in circles become a text.
     stops: bool,
     /// Asks again for calls that were refused.
@@ -48,9 +49,9 @@ pub(crate) struct AnswerEnd {
 }
 
 impl AnswerEnd {
-    pub(crate) fn new(provider: Provider, stops: bool, reasker: Option<Reasker>) -> Self {
+    pub(crate) fn new(api: Api, stops: bool, reasker: Option<Reasker>) -> Self {
         AnswerEnd {
-            provider,
+            api,
             stops,
             reasker,
             log: Vec::new(),
@@ -81,7 +82,7 @@ impl AnswerEnd {
         if let Some(data) = EventFields::read(event).data
             && let Ok(data) = std::str::from_utf8(&data)
         {
-            self.is_given_up |= is_given_up(self.provider, data);
+            self.is_given_up |= is_given_up(self.api, data);
         }
         self.logged_bytes += event.len();
         self.log.push(event.clone());
@@ -170,7 +171,7 @@ impl AnswerEnd {
         if let Some(mut stopped) = self.stopped_answer(judge, answer) {
             return stopped.body(guarded.as_deref().unwrap_or(body)).or(guarded);
         }
-        if is_given_up(self.provider, body)
+        if is_given_up(self.api, body)
             && says_nothing(answer)
             && let Some(reasker) = self.reasker.take()
         {
@@ -184,7 +185,7 @@ impl AnswerEnd {
         let Some(reasker) = self.reasker.take() else {
             return guarded;
         };
-        let first = FirstAnswer::of_body(self.provider, body);
+        let first = FirstAnswer::of_body(self.api, body);
         let gate = Arc::clone(&judge.tools.gate);
         let refused = judge.refused().to_vec();
         let asked = reasker
@@ -198,7 +199,7 @@ impl AnswerEnd {
             .await;
         match judge.asked_again(&asked) {
             Some(decisions) => {
-                let mut second = AnswerGuard::new(gate, self.provider);
+                let mut second = AnswerGuard::new(gate, self.api);
                 second
                     .body(body, &mut Decided(decisions.into()))
                     .or(guarded)
@@ -219,7 +220,7 @@ impl AnswerEnd {
             let gate = Arc::clone(&judge.tools.gate);
             return Some(Box::pin(reasker.ask_the_same(relay, gate)));
         }
-        let first = FirstAnswer::of_events(self.provider, &self.log);
+        let first = FirstAnswer::of_events(self.api, &self.log);
         let gate = Arc::clone(&judge.tools.gate);
         let calls = calls_of(guard.answer());
         let refused = judge.refused().to_vec();
@@ -231,7 +232,7 @@ impl AnswerEnd {
         judge.asked_again(asked);
         let answer = asked.instead.as_ref()?;
         judge.counts.reasked += 1;
-        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), self.provider);
+        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), self.api);
         guard.body(answer, judge).or_else(|| Some(answer.clone()))
     }
 
@@ -266,7 +267,7 @@ impl AnswerEnd {
 
     /// The whole stream once more, with other decisions; what the client has not got of it.
     fn again(&self, gate: Arc<Gate>, mut decided: Decided) -> Option<Bytes> {
-        let mut guard = AnswerGuard::new(gate, self.provider);
+        let mut guard = AnswerGuard::new(gate, self.api);
         let mut out = Vec::new();
         for event in &self.log {
             guard.event(event.clone(), &mut decided, &mut out);
@@ -287,11 +288,7 @@ impl AnswerEnd {
         let [choice] = answer.choices.as_slice() else {
             return None;
         };
-        Some(StoppedAnswer::new(
-            self.provider,
-            text,
-            !choice.text.is_empty(),
-        ))
+        Some(StoppedAnswer::new(self.api, text, !choice.text.is_empty()))
     }
 }
 

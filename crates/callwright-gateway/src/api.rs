@@ -1,51 +1,97 @@
 //! The APIs that are judged: recognised by the path of a request.
+//!
+//! Everything that differs between APIs matches on [`Api`] without a catch-all arm, so that the compiler lists what a new one needs.
 
 use callwright::wire::Provider;
 use hyper::Uri;
 
-/// An API whose answers are judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Api {
-    /// Its name in records, metrics and headers.
-    pub(crate) name: &'static str,
-    pub(crate) provider: Provider,
+/// An API whose answers are judged. Not `non_exhaustive`: code that handles each of them should not compile when there is a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// OpenAI chat completions.
+    Chat,
+    /// OpenAI responses.
+    Responses,
+    /// Anthropic messages.
+    Messages,
+    /// Gemini `generateContent`.
+    Gemini,
 }
-
-const CHAT: Api = Api {
-    name: "chat",
-    provider: Provider::OpenAiChat,
-};
-const RESPONSES: Api = Api {
-    name: "responses",
-    provider: Provider::OpenAiResponses,
-};
-const MESSAGES: Api = Api {
-    name: "messages",
-    provider: Provider::Anthropic,
-};
-const GEMINI: Api = Api {
-    name: "gemini",
-    provider: Provider::Gemini,
-};
 
 /// How the paths of an API end. What is before that (`/v1`, `/openai/deployments/…`) differs between hosts.
 const PATHS: [(&str, Api); 7] = [
-    ("/chat/completions", CHAT),
-    ("/responses", RESPONSES),
-    ("/messages", MESSAGES),
+    ("/chat/completions", Api::Chat),
+    ("/responses", Api::Responses),
+    ("/messages", Api::Messages),
     // Anthropic's models on Vertex.
-    (":rawPredict", MESSAGES),
-    (":streamRawPredict", MESSAGES),
-    (":generateContent", GEMINI),
-    (":streamGenerateContent", GEMINI),
+    (":rawPredict", Api::Messages),
+    (":streamRawPredict", Api::Messages),
+    (":generateContent", Api::Gemini),
+    (":streamGenerateContent", Api::Gemini),
 ];
 
 impl Api {
+    /// All of them.
+    pub const ALL: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
+
     /// The API of a path; `None` if requests to it pass as they are.
-    pub(crate) fn of_path(path: &str) -> Option<Api> {
+    pub fn of_path(path: &str) -> Option<Api> {
         let path = path.trim_end_matches('/');
         let found = PATHS.iter().find(|(end, _)| path.ends_with(end));
         found.map(|(_, api)| *api)
+    }
+
+    /// Its name in records and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Chat => "chat",
+            Api::Responses => "responses",
+            Api::Messages => "messages",
+            Api::Gemini => "gemini",
+        }
+    }
+
+    /// The provider whose shapes it has.
+    pub fn provider(self) -> Provider {
+        match self {
+            Api::Chat => Provider::OpenAiChat,
+            Api::Responses => Provider::OpenAiResponses,
+            Api::Messages => Provider::Anthropic,
+            Api::Gemini => Provider::Gemini,
+        }
+    }
+
+    /// The member of a request that its conversation is in.
+    pub(crate) fn history_key(self) -> &'static str {
+        match self {
+            Api::Chat | Api::Messages => "messages",
+            Api::Responses => "input",
+            Api::Gemini => "contents",
+        }
+    }
+
+    /// Whether the provider keeps an answer unless the request says otherwise.
+    pub(crate) fn keeps_answers(self) -> bool {
+        match self {
+            Api::Responses => true,
+            Api::Chat | Api::Messages | Api::Gemini => false,
+        }
+    }
+
+    /// Whether an event of a stream has a list of parts, in which calls can be put.
+    pub(crate) fn events_hold_parts(self) -> bool {
+        match self {
+            Api::Gemini => true,
+            Api::Chat | Api::Responses | Api::Messages => false,
+        }
+    }
+
+    /// Whether an answer without a finish reason has not ended.
+    pub(crate) fn always_says_how_it_ended(self) -> bool {
+        match self {
+            Api::Responses | Api::Messages => true,
+            Api::Chat | Api::Gemini => false,
+        }
     }
 }
 
@@ -76,7 +122,7 @@ mod tests {
             ("/v1/models", None),
             ("/", None),
         ] {
-            assert_eq!(Api::of_path(path).map(|api| api.name), api, "{path}");
+            assert_eq!(Api::of_path(path).map(Api::name), api, "{path}");
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use callwright::wire::Provider;
 use callwright_http::sse;
 use serde_json::{Value, json};
 
 use crate::added_calls::{AddedCall, AddedCalls};
+use crate::api::Api;
 use crate::own_events::like;
 
 /// Gemini wants a signature beside each call, and documents this one for calls that it did not make.
@@ -17,20 +17,20 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 const EVENTS_OF_RESPONSES: u64 = 4;
 
 /// A call as an entry of the list that the API has for it.
-pub(crate) fn entry(provider: Provider, call: &AddedCall) -> String {
+pub(crate) fn entry(api: Api, call: &AddedCall) -> String {
     let AddedCall { id, call } = call;
     let (name, arguments) = (&call.tool, &call.arguments);
-    match provider {
-        Provider::OpenAiChat => {
+    match api {
+        Api::Chat => {
             json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}).to_string()
         }
-        Provider::OpenAiResponses => item(id, name, arguments, "completed").to_string(),
+        Api::Responses => item(id, name, arguments, "completed").to_string(),
         // The arguments as they are: reading them again could change numbers.
-        Provider::Anthropic => {
+        Api::Messages => {
             let [id, name] = [id, name].map(|text| json!(text));
             format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{arguments}}}"#)
         }
-        _ => {
+        Api::Gemini => {
             let [id, name] = [id, name].map(|text| json!(text));
             format!(
                 r#"{{"functionCall":{{"id":{id},"name":{name},"args":{arguments}}},"thoughtSignature":"{NO_SIGNATURE}"}}"#
@@ -50,8 +50,8 @@ fn item_id(call_id: &str) -> String {
 }
 
 /// The calls as entries of a list, without the brackets.
-pub(crate) fn entries(provider: Provider, calls: &AddedCalls) -> String {
-    let entries = calls.calls.iter().map(|call| entry(provider, call));
+pub(crate) fn entries(api: Api, calls: &AddedCalls) -> String {
+    let entries = calls.calls.iter().map(|call| entry(api, call));
     entries.collect::<Vec<_>>().join(",")
 }
 
@@ -102,14 +102,14 @@ pub(crate) fn later_number(number: u64, calls: &AddedCalls) -> u64 {
 
 /// The calls as events. `sample` is the data of an earlier event, `number` that of the event before which they come.
 pub(crate) fn events(
-    provider: Provider,
+    api: Api,
     calls: &AddedCalls,
     choice: u64,
     sample: Option<&str>,
     number: Option<u64>,
 ) -> Vec<Bytes> {
-    match provider {
-        Provider::OpenAiChat => {
+    match api {
+        Api::Chat => {
             let entries = delta_entries(calls);
             let choice = format!(
                 r#"{{"index":{choice},"delta":{{"tool_calls":[{entries}]}},"finish_reason":null}}"#
@@ -117,20 +117,20 @@ pub(crate) fn events(
             let event = like(sample.unwrap_or("{}"), "choices", &choice);
             event.into_iter().collect()
         }
-        Provider::Gemini => {
-            let parts = entries(provider, calls);
+        Api::Gemini => {
+            let parts = entries(api, calls);
             let candidate =
                 format!(r#"{{"index":{choice},"content":{{"role":"model","parts":[{parts}]}}}}"#);
             let event = like(sample.unwrap_or("{}"), "candidates", &candidate);
             event.into_iter().collect()
         }
-        Provider::Anthropic => {
+        Api::Messages => {
             let numbered = (calls.first_number..).zip(&calls.calls);
             numbered
                 .flat_map(|(index, call)| block_events(index, call))
                 .collect()
         }
-        Provider::OpenAiResponses => {
+        Api::Responses => {
             let numbered = (calls.first_number..).zip(&calls.calls);
             let events = numbered.flat_map(|(index, call)| item_events(index, call));
             let events = events.enumerate().map(|(at, mut event)| {
@@ -141,7 +141,6 @@ pub(crate) fn events(
             });
             events.collect()
         }
-        _ => Vec::new(),
     }
 }
 

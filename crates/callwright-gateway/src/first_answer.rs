@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use callwright::internal::RawObject;
-use callwright::wire::Provider;
 use callwright_http::sse::EventFields;
 use serde_json::{Map, Value, json};
+
+use crate::api::Api;
 
 /// An answer.
 #[derive(Debug, PartialEq)]
@@ -22,26 +23,25 @@ pub(crate) struct FirstAnswer {
 
 impl FirstAnswer {
     /// Out of a whole body.
-    pub(crate) fn of_body(provider: Provider, body: &str) -> Option<Self> {
+    pub(crate) fn of_body(api: Api, body: &str) -> Option<Self> {
         let answer = RawObject::read(body).ok()?;
         let only = |key: &str| match answer.list(key).ok()?.as_slice() {
             [only] => RawObject::read(only).ok(),
             _ => None,
         };
-        let messages = match provider {
-            Provider::OpenAiChat => vec![only("choices")?.get("message")?.to_owned()],
-            Provider::OpenAiResponses => answer
+        let messages = match api {
+            Api::Chat => vec![only("choices")?.get("message")?.to_owned()],
+            Api::Responses => answer
                 .list("output")
                 .ok()?
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
-            Provider::Anthropic => {
+            Api::Messages => {
                 let content = answer.get("content")?;
                 vec![format!("{{\"role\":\"assistant\",\"content\":{content}}}")]
             }
-            Provider::Gemini => vec![only("candidates")?.get("content")?.to_owned()],
-            _ => return None,
+            Api::Gemini => vec![only("candidates")?.get("content")?.to_owned()],
         };
         let usage = answer.get("usage").or_else(|| answer.get("usageMetadata"));
         let usage = usage.and_then(|usage| serde_json::from_str(usage).ok());
@@ -52,7 +52,7 @@ impl FirstAnswer {
     }
 
     /// Out of the events of a stream.
-    pub(crate) fn of_events(provider: Provider, events: &[Bytes]) -> Option<Self> {
+    pub(crate) fn of_events(api: Api, events: &[Bytes]) -> Option<Self> {
         let mut usage = None;
         let mut parts = Parts::default();
         for event in events {
@@ -73,19 +73,18 @@ impl FirstAnswer {
                 .iter()
                 .find_map(|place| event.pointer(place).and_then(prompt_tokens));
             usage = usage.max(of_event);
-            match provider {
-                Provider::OpenAiChat => parts.chat(event)?,
-                Provider::OpenAiResponses => parts.responses(event),
-                Provider::Anthropic => parts.anthropic(event)?,
-                Provider::Gemini => parts.gemini(event)?,
-                _ => return None,
+            match api {
+                Api::Chat => parts.chat(event)?,
+                Api::Responses => parts.responses(event),
+                Api::Messages => parts.anthropic(event)?,
+                Api::Gemini => parts.gemini(event)?,
             }
         }
-        let messages = match provider {
-            Provider::OpenAiChat => vec![parts.chat_message()?],
-            Provider::OpenAiResponses => parts.list,
-            Provider::Anthropic => vec![json!({"role": "assistant", "content": parts.blocks()?})],
-            _ => vec![json!({"role": "model", "parts": parts.list})],
+        let messages = match api {
+            Api::Chat => vec![parts.chat_message()?],
+            Api::Responses => parts.list,
+            Api::Messages => vec![json!({"role": "assistant", "content": parts.blocks()?})],
+            Api::Gemini => vec![json!({"role": "model", "parts": parts.list})],
         };
         (!messages.is_empty()).then(|| FirstAnswer {
             messages: messages.iter().map(Value::to_string).collect(),
@@ -266,7 +265,7 @@ mod tests {
             json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"x\":"}}),
             json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": " 1}"}}),
         ]);
-        let first = FirstAnswer::of_events(Provider::Anthropic, &stream).expect("an answer");
+        let first = FirstAnswer::of_events(Api::Messages, &stream).expect("an answer");
         let expected = json!({"role": "assistant", "content": [
             {"type": "thinking", "thinking": "hm", "signature": "xyz"},
             {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}]});
@@ -290,7 +289,7 @@ mod tests {
             chunk(call(None, "{}")),
             json!({"choices": [], "usage": {"prompt_tokens": 9}}),
         ]);
-        let first = FirstAnswer::of_events(Provider::OpenAiChat, &stream).expect("an answer");
+        let first = FirstAnswer::of_events(Api::Chat, &stream).expect("an answer");
         let expected = json!({"role": "assistant", "content": null, "reasoning_content": "hm",
             "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]});
         assert_eq!(
@@ -301,9 +300,6 @@ mod tests {
             }
         );
         let without_index = events(&[chunk(json!({"tool_calls": [{"id": "a"}]}))]);
-        assert_eq!(
-            FirstAnswer::of_events(Provider::OpenAiChat, &without_index),
-            None
-        );
+        assert_eq!(FirstAnswer::of_events(Api::Chat, &without_index), None);
     }
 }

@@ -5,13 +5,19 @@
 
 use callwright::call::Completeness;
 use callwright::repair::Grade;
-use callwright::wire::{AnswerReader, Provider, StreamedAnswer};
+use callwright::wire::{AnswerReader, StreamedAnswer};
 use callwright::{Gate, ToolSpec, Verdict};
 use serde_json::Value;
 
+use crate::api::Api;
+
 /// Whether the data of an event, or a whole body, says that the model gave up.
-pub(crate) fn is_given_up(provider: Provider, data: &str) -> bool {
-    if provider != Provider::Gemini || !data.contains("MALFORMED_FUNCTION_CALL") {
+pub(crate) fn is_given_up(api: Api, data: &str) -> bool {
+    let may_give_up = match api {
+        Api::Gemini => data.contains("MALFORMED_FUNCTION_CALL"),
+        Api::Chat | Api::Responses | Api::Messages => false,
+    };
+    if !may_give_up {
         return false;
     }
     let read: Value = serde_json::from_str(data).unwrap_or_default();
@@ -33,10 +39,10 @@ pub(crate) fn accept(
     may_ask: impl Fn(&ToolSpec) -> bool,
     answer: &str,
 ) -> Result<(), &'static str> {
-    let mut reader = AnswerReader::new(Provider::Gemini);
+    let mut reader = AnswerReader::new(Api::Gemini.provider());
     reader.read(answer).map_err(|_| "answer_shape")?;
     reader.end();
-    if is_given_up(Provider::Gemini, answer) {
+    if is_given_up(Api::Gemini, answer) {
         return Err("refused_again");
     }
     let read = reader.answer();

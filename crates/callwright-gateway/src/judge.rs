@@ -231,7 +231,7 @@ impl AnswerJudge {
         let event = event
             .with_notice(settled.notice().cloned())
             .with_gate_time(took);
-        self.live.judged(&event, self.api.name, &self.model);
+        self.live.judged(&event, self.api.name(), &self.model);
         match (&mut self.refusals, &settled.verdict) {
             (Some(refusals), Verdict::Refused(refused)) => {
                 self.counts.refused += 1;

@@ -47,7 +47,7 @@ impl Relay {
             return Ok(body::passed_through(response));
         }
         let kind = MediaType::of(response.headers());
-        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api.provider)
+        let mut guard = AnswerGuard::new(Arc::clone(&judge.tools.gate), judge.api)
             .avoiding(std::mem::take(&mut judge.taken_ids));
         if let Some(scope) = judge.scope.take() {
             guard = guard.splitting(scope);
@@ -61,7 +61,7 @@ impl Relay {
         let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
         // Without rounds before it there is nothing that an answer could repeat.
         let stops = stops && judge.loops.is_some();
-        let end = AnswerEnd::new(judge.api.provider, stops, reasker);
+        let end = AnswerEnd::new(judge.api, stops, reasker);
         let (mut parts, incoming) = response.into_parts();
         strip_hop_by_hop(&mut parts.headers);
         match kind {

@@ -146,7 +146,7 @@ impl Relay {
             return rejected;
         }
         let text = std::str::from_utf8(&sent.body).ok();
-        let Some((body, defects)) = text.and_then(|text| mend(text, sent.api.provider)) else {
+        let Some((body, defects)) = text.and_then(|text| mend(text, sent.api)) else {
             return rejected;
         };
         sent.headers.remove(CONTENT_ENCODING);
@@ -183,8 +183,7 @@ impl Relay {
             max_tokens: reask_max_tokens,
         };
         let is_wanted = limits.tries > 0 && mode == Mode::Guard;
-        is_wanted
-            .then(|| Reasker::new(sent.api.provider, asked, &sent.headers, sent.body, limits))?
+        is_wanted.then(|| Reasker::new(sent.api, asked, &sent.headers, sent.body, limits))?
     }
 
     /// Sends one of the gateway's own requests; `None` if there is no whole answer.

@@ -51,6 +51,7 @@ mod side_request;
 mod stop;
 mod text_fate;
 
+pub use api::Api;
 pub use call_ids::TakenIds;
 pub use call_scope::CallScope;
 pub use callwright_http::proxy::{ProxyError, ProxyOptions};

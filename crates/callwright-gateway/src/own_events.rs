@@ -2,48 +2,46 @@
 //! and event types of our own others.
 
 use bytes::Bytes;
-use callwright::wire::Provider;
 use serde_json::{Map, Value, json};
 
+use crate::api::Api;
+
 /// Whether data may serve as a sample for other events: it has choices, where the API has such.
-pub(crate) fn is_sample(provider: Provider, data: &[u8]) -> bool {
-    let key: &[u8] = match provider {
-        Provider::OpenAiChat => b"\"choices\"",
-        Provider::Gemini => b"\"candidates\"",
-        _ => return false,
+pub(crate) fn is_sample(api: Api, data: &[u8]) -> bool {
+    let key: &[u8] = match api {
+        Api::Chat => b"\"choices\"",
+        Api::Gemini => b"\"candidates\"",
+        Api::Responses | Api::Messages => return false,
     };
     memchr::memmem::find(data, key).is_some()
 }
 
 /// An event that keeps a stream alive while something is held. `sample` is the data of an earlier event.
-pub(crate) fn keep_alive(provider: Provider, sample: Option<&str>) -> Option<Bytes> {
-    match provider {
-        Provider::Anthropic => Some("event: ping\ndata: {\"type\": \"ping\"}\n\n".into()),
-        Provider::OpenAiResponses => {
-            Some("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n".into())
-        }
-        Provider::OpenAiChat => {
+pub(crate) fn keep_alive(api: Api, sample: Option<&str>) -> Option<Bytes> {
+    match api {
+        Api::Messages => Some("event: ping\ndata: {\"type\": \"ping\"}\n\n".into()),
+        Api::Responses => Some("event: keepalive\ndata: {\"type\":\"keepalive\"}\n\n".into()),
+        Api::Chat => {
             let choice = json!({"index": 0, "delta": {}, "finish_reason": null});
             like(sample?, "choices", &choice.to_string())
         }
-        Provider::Gemini => {
+        Api::Gemini => {
             let candidate = json!({"index": 0, "content": {"role": "model", "parts": []}});
             like(sample?, "candidates", &candidate.to_string())
         }
-        _ => None,
     }
 }
 
-/// An event that says that a choice ended with calls, where the upstream left that out: clients of chat completions fail
-/// without it.
-pub(crate) fn missing_finish(
-    provider: Provider,
-    sample: Option<&str>,
-    choice: u64,
-) -> Option<Bytes> {
-    let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
-    let is_needed = provider == Provider::OpenAiChat;
-    is_needed.then(|| like(sample?, "choices", &choice.to_string()))?
+/// An event that says that a choice ended with calls, where the upstream left that out and clients fail without it.
+pub(crate) fn missing_finish(api: Api, sample: Option<&str>, choice: u64) -> Option<Bytes> {
+    match api {
+        Api::Chat => {
+            let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
+            like(sample?, "choices", &choice.to_string())
+        }
+        // Clients of Gemini go by the parts; in the others an answer without an end was cut.
+        Api::Gemini | Api::Responses | Api::Messages => None,
+    }
 }
 
 /// An event like another one of the same stream, with this one choice in it, as JSON on one line.

@@ -11,12 +11,12 @@ use bytes::Bytes;
 use callwright::call::Call;
 use callwright::event::Event;
 use callwright::internal::RawObject;
-use callwright::wire::Provider;
 use callwright::{Gate, ToolSpec};
 use hyper::header::{ACCEPT, CONTENT_ENCODING, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 use tokio::time::{Instant, timeout_at};
 
+use crate::api::Api;
 use crate::first_answer::FirstAnswer;
 use crate::given_up;
 use crate::guard::{Decision, NewCall};
@@ -44,7 +44,7 @@ pub(crate) struct ReaskLimits {
 /// A request that may be sent again.
 #[derive(Debug)]
 pub(crate) struct Reasker {
-    pub(crate) provider: Provider,
+    pub(crate) api: Api,
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -87,7 +87,7 @@ impl AskedAgain {
 impl Reasker {
     /// A request whose answer may be asked for again; `None` if a second one would be consumed, stored or mixed up.
     pub(crate) fn new(
-        provider: Provider,
+        api: Api,
         asked: &Uri,
         headers: &HeaderMap,
         body: Bytes,
@@ -119,7 +119,7 @@ impl Reasker {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(X_REASK, HeaderValue::from_static("1"));
         Some(Reasker {
-            provider,
+            api,
             path: whole_path(asked),
             headers,
             body,
@@ -144,14 +144,14 @@ impl Reasker {
             return AskedAgain::not("prompt_too_long");
         }
         let body = std::str::from_utf8(&self.body).ok();
-        let body = body
-            .and_then(|body| side_request(self.provider, body, &first.messages, &calls, &refused));
+        let body =
+            body.and_then(|body| side_request(self.api, body, &first.messages, &calls, &refused));
         let Some(body) = body else {
             return AskedAgain::not("request_shape");
         };
         let body = Bytes::from(body);
         self.ask_until(relay, body, |asked, answer| {
-            asked.new_calls = Some(accept(self.provider, &gate, &refused, &answer)?);
+            asked.new_calls = Some(accept(self.api, &gate, &refused, &answer)?);
             Ok(())
         })
         .await

@@ -13,9 +13,10 @@ use callwright::json::Value;
 use callwright::parse::read_value;
 use callwright::repair::Grade;
 use callwright::tool::Tool;
-use callwright::wire::{AnswerReader, Provider};
+use callwright::wire::AnswerReader;
 use callwright::{Gate, Refused, ToolSpec, Verdict};
 
+use crate::api::Api;
 use crate::guard::NewCall;
 
 /// A call that was refused.
@@ -97,12 +98,12 @@ fn sent_value(call: &Call<'_>) -> Option<Value<'static>> {
 
 /// What the refused calls become by an answer; otherwise why it is not accepted.
 pub(crate) fn accept(
-    provider: Provider,
+    api: Api,
     gate: &Gate,
     refused: &[RefusedCall],
     answer: &str,
 ) -> Result<Vec<(NewCall, Event)>, &'static str> {
-    let mut reader = AnswerReader::new(provider);
+    let mut reader = AnswerReader::new(api.provider());
     reader.read(answer).map_err(|_| "answer_shape")?;
     reader.end();
     let calls = &reader.answer().calls;

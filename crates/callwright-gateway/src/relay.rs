@@ -56,7 +56,7 @@ impl Relay {
         }
         let api = Api::of_path(request.uri().path())
             .filter(|_| *request.method() == Method::POST && self.options.mode != Mode::Off);
-        let name = api.map_or("other", |api| api.name);
+        let name = api.map_or("other", Api::name);
         let answered = match api {
             Some(api) => Arc::clone(&self).judged(api, &settings, request).await,
             None => self.piped(&settings, request).await,

@@ -2,9 +2,10 @@
 
 use callwright::call::Call;
 use callwright::internal::{RawObject, raw_items, raw_span};
-use callwright::wire::{Provider, render_result};
+use callwright::wire::render_result;
 use hyper::Uri;
 
+use crate::api::Api;
 use crate::refused_call::RefusedCall;
 use crate::rewrite::replace;
 
@@ -32,7 +33,7 @@ pub(crate) fn whole_path(asked: &Uri) -> String {
 
 /// The client's request with the first answer and a result for each of its calls at the end.
 pub(crate) fn side_request(
-    provider: Provider,
+    api: Api,
     body: &str,
     answer: &[String],
     calls: &[Call<'_>],
@@ -42,21 +43,16 @@ pub(crate) fn side_request(
     let results = calls.iter().enumerate().map(|(number, call)| {
         let refused = refused.iter().find(|refused| refused.number == number);
         let text = refused.map_or(NOT_RUN, |refused| &refused.instruction);
-        render_result(provider, call, text.to_owned(), refused.is_some()).to_string()
+        render_result(api.provider(), call, text.to_owned(), refused.is_some()).to_string()
     });
     let results: Vec<String> = results.collect();
-    let results = match provider {
-        Provider::Anthropic => format!("{{\"role\":\"user\",\"content\":[{}]}}", results.join(",")),
-        Provider::Gemini => format!("{{\"role\":\"user\",\"parts\":[{}]}}", results.join(",")),
-        _ => results.join(","),
+    let results = match api {
+        Api::Messages => format!("{{\"role\":\"user\",\"content\":[{}]}}", results.join(",")),
+        Api::Gemini => format!("{{\"role\":\"user\",\"parts\":[{}]}}", results.join(",")),
+        Api::Chat | Api::Responses => results.join(","),
     };
     let added = format!("{},{results}", answer.join(","));
-    let key = match provider {
-        Provider::OpenAiResponses => "input",
-        Provider::Gemini => "contents",
-        _ => "messages",
-    };
-    let list = request.get(key)?;
+    let list = request.get(api.history_key())?;
     let mut pieces = Vec::new();
     match raw_items(list) {
         Ok(items) => {
@@ -78,7 +74,7 @@ pub(crate) fn side_request(
     if let Some(span) = request.member_span(body, "stream_options") {
         pieces.push((span, String::new()));
     }
-    if provider == Provider::OpenAiResponses {
+    if api.keeps_answers() {
         pieces.push(if let Some(store) = request.written("store") {
             (raw_span(body, store), "false".to_owned())
         } else {

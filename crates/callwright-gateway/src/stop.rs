@@ -3,13 +3,14 @@
 //! Whole and streamed answers take the same way: a whole body is one event. The text is where the first call was; the
 //! other calls are left out, and the finish reason is that of a plain answer. Events without calls are not touched.
 
-use callwright::wire::Provider;
 use serde_json::{Map, Value, json};
+
+use crate::api::Api;
 
 /// Takes the calls out of one answer.
 #[derive(Debug)]
 pub(crate) struct StoppedAnswer {
-    provider: Provider,
+    api: Api,
     text: String,
     /// Whether the text is there already.
     has_text: bool,
@@ -32,16 +33,19 @@ pub(crate) enum StoppedEvent {
 
 impl StoppedAnswer {
     /// `text` comes in the place of the calls. `follows_text` says whether the model has said something before them.
-    pub(crate) fn new(provider: Provider, text: &str, follows_text: bool) -> Self {
-        // Elsewhere it is a separate part.
-        let is_joined = matches!(provider, Provider::OpenAiChat | Provider::Gemini);
+    pub(crate) fn new(api: Api, text: &str, follows_text: bool) -> Self {
+        let is_joined = match api {
+            Api::Chat | Api::Gemini => true,
+            // There it is a separate part.
+            Api::Responses | Api::Messages => false,
+        };
         let gap = if follows_text && is_joined {
             "\n\n"
         } else {
             ""
         };
         StoppedAnswer {
-            provider,
+            api,
             text: format!("{gap}{text}"),
             has_text: false,
             left_out: 0,
@@ -64,14 +68,14 @@ impl StoppedAnswer {
             return StoppedEvent::Same;
         };
         let before = event.clone();
-        let events = match self.provider {
-            Provider::OpenAiChat => self.chat(&mut event).then(Vec::new),
-            Provider::Gemini => {
+        let events = match self.api {
+            Api::Chat => self.chat(&mut event).then(Vec::new),
+            Api::Gemini => {
                 self.gemini(&mut event);
                 None
             }
-            Provider::Anthropic => self.anthropic(&mut event),
-            _ => self.responses(&mut event),
+            Api::Messages => self.anthropic(&mut event),
+            Api::Responses => self.responses(&mut event),
         };
         match events {
             Some(events) => StoppedEvent::Instead(events),

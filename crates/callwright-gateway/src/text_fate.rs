@@ -9,11 +9,12 @@ use std::ops::Range;
 use callwright::call::Call;
 use callwright::json::Value;
 use callwright::rescue::{Beginning, CallWatch, Message};
-use callwright::wire::{Provider, StreamedAnswer};
+use callwright::wire::StreamedAnswer;
 use callwright::{Gate, Verdict};
 use serde_json::json;
 
 use crate::added_calls::{AddedCall, AddedCalls};
+use crate::api::Api;
 use crate::call_ids::{self, CallIds};
 use crate::call_scope::CallScope;
 use crate::guard::{CallJudge, Decision, NewCall};
@@ -87,21 +88,16 @@ impl TextFate {
     }
 }
 
-/// Whether an answer of this API that does not say how it ended has not ended.
-pub(crate) fn always_says_how_it_ended(provider: Provider) -> bool {
-    matches!(provider, Provider::Anthropic | Provider::OpenAiResponses)
-}
-
 /// The calls that the text of a choice is, of which all has come.
 pub(crate) fn rescued(
     gate: &Gate,
     answer: &StreamedAnswer,
     at: usize,
-    (provider, scope, ids): (Provider, &CallScope, &CallIds),
+    (api, scope, ids): (Api, &CallScope, &CallIds),
     judge: &mut impl CallJudge,
 ) -> Option<AddedCalls> {
     let choice = answer.choices.get(at)?;
-    if always_says_how_it_ended(provider) && choice.completeness.is_none() {
+    if api.always_says_how_it_ended() && choice.completeness.is_none() {
         return None;
     }
     let mut message = Message::from_text(choice.text.as_str());
@@ -154,9 +150,11 @@ pub(crate) fn rescued(
     Some(AddedCalls {
         rest,
         calls,
-        first_number: match provider {
-            Provider::OpenAiChat => 0,
-            _ => first_gone.unwrap_or_else(|| answer.number_of_parts()),
+        first_number: match api {
+            Api::Chat => 0,
+            Api::Responses | Api::Messages | Api::Gemini => {
+                first_gone.unwrap_or_else(|| answer.number_of_parts())
+            }
         },
         are_sent: false,
     })

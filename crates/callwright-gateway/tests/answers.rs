@@ -13,11 +13,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use callwright::{Gate, ToolSpec};
 use callwright_gateway::{AnswerGuard, CallScope};
-use callwright_http::sse::EventSplitter;
 use proptest::prelude::*;
 use serde_json::json;
 use support::judge::Judge;
-use support::{APIS, Api, Said};
+use support::{Api, Said, TestApi, guarded};
 
 fn gate() -> Arc<Gate> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"},
@@ -26,26 +25,16 @@ fn gate() -> Arc<Gate> {
     Arc::new(Gate::builder().tools(tools).build().expect("tools"))
 }
 
-/// Sends a stream through a guard in portions.
+fn guard(api: Api) -> AnswerGuard {
+    AnswerGuard::new(gate(), api).splitting(CallScope::default())
+}
+
 fn judged(api: Api, stream: &str, portion: usize, judge: &mut Judge) -> String {
-    let mut guard = AnswerGuard::new(gate(), api.provider()).splitting(CallScope::default());
-    let mut splitter = EventSplitter::default();
-    let mut out = Vec::new();
-    for portion in stream.as_bytes().chunks(portion) {
-        splitter.push(portion);
-        while let Some(event) = splitter.next_event() {
-            guard.event(event, judge, &mut out);
-        }
-    }
-    out.push(splitter.rest());
-    guard.end(judge, &mut out);
-    assert_eq!(guard.unjudged(), None);
-    String::from_utf8(out.concat()).expect("text")
+    guarded::streamed(guard(api), stream, portion, judge)
 }
 
 fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
-    let mut guard = AnswerGuard::new(gate(), api.provider()).splitting(CallScope::default());
-    guard.body(body, judge).unwrap_or_else(|| body.to_owned())
+    guarded::whole(guard(api), body, judge)
 }
 
 /// Arguments that are valid, repairable, refused, or cut.
@@ -100,7 +89,7 @@ proptest! {
         piece in 1_usize..20,
         portion in 1_usize..200,
     ) {
-        for api in APIS {
+        for api in Api::ALL {
             let said = if api.wants_json() { &of_values } else { &of_text };
             let (mut streamed, mut whole) = (Judge::default(), Judge::default());
             let stream = judged(api, &api.streamed(said, piece), portion, &mut streamed);
@@ -121,7 +110,7 @@ proptest! {
 
     #[test]
     fn what_needs_no_repair_keeps_its_bytes(said in said(arguments()), piece in 1_usize..20, portion in 1_usize..99) {
-        for api in APIS {
+        for api in Api::ALL {
             let stream = api.streamed(&said, piece);
             let mut judge = Judge::default();
             let out = judged(api, &stream, portion, &mut judge);
@@ -135,7 +124,7 @@ proptest! {
 
 #[test]
 fn nothing_but_name_and_arguments_changes() {
-    for api in APIS {
+    for api in Api::ALL {
         let said = Said {
             text: "Let me look.".to_owned(),
             calls: vec![(
@@ -185,9 +174,9 @@ fn text_is_not_held_and_calls_are() {
         )],
         ..Said::default()
     };
-    for api in APIS {
+    for api in Api::ALL {
         let stream = api.streamed(&said, 3);
-        let (mut guard, mut judge) = (AnswerGuard::new(gate(), api.provider()), Judge::default());
+        let (mut guard, mut judge) = (AnswerGuard::new(gate(), api), Judge::default());
         let mut passed = 0;
         let mut in_call = false;
         for event in stream.split_inclusive("\n\n") {

@@ -16,20 +16,11 @@ use callwright::{Gate, Opened, Settled, ToolSpec, Verdict};
 use callwright_gateway::{GatewayOptions, Loops};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::{APIS, Api, Said};
+use support::{Api, Said, TestApi};
 use upstream::{Reply, World};
 
 /// A round: the arguments of parallel calls, the result of each, and whether that is an error.
 type Round = Vec<(&'static str, &'static str, bool)>;
-
-fn path(api: Api) -> &'static str {
-    match api {
-        Api::Chat => "/v1/chat/completions",
-        Api::Messages => "/v1/messages",
-        Api::Responses => "/v1/responses",
-        Api::Gemini => "/v1beta/models/m:generateContent",
-    }
-}
 
 fn schema() -> Value {
     json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
@@ -174,7 +165,7 @@ fn saying(arguments: &str) -> Said {
 async fn recorded(api: Api, turns: &[Vec<Round>], last: &str) -> (Option<String>, Option<String>) {
     let answer = api.whole(&saying(last));
     let world = World::new(vec![Reply::json(&answer)], |_| {}).await;
-    let response = world.post(path(api), &request(api, turns)).await;
+    let response = world.post(api.path(), &request(api, turns)).await;
     assert_eq!(response.body, answer, "it is only observed");
     let events = world.events();
     assert_eq!(events.len(), 1);
@@ -198,7 +189,7 @@ proptest! {
     fn the_verdicts_are_those_of_check(before in rounds(), now in rounds(), last in prop_oneof![4 => Just(r#"{"city":"Paris"}"#), 1 => Just("{}")]) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let turns = [before, now];
-        for api in APIS {
+        for api in Api::ALL {
             // OpenAI's shapes do not say whether a result is an error.
             let has_errors = matches!(api, Api::Messages | Api::Gemini);
             let expected = checked(&turns, last, has_errors);
@@ -221,7 +212,7 @@ fn circling() -> [Vec<Round>; 1] {
 
 #[tokio::test]
 async fn a_loop_is_on_record() {
-    for api in APIS {
+    for api in Api::ALL {
         let (failure, _) = recorded(api, &circling(), r#"{"city":"Paris"}"#).await;
         assert!(
             failure
@@ -243,7 +234,7 @@ fn stops(options: &mut GatewayOptions) {
 
 #[tokio::test]
 async fn a_loop_ends_with_a_text_streamed_or_not() {
-    for api in APIS {
+    for api in Api::ALL {
         for calls in [1, 2, 3] {
             let mut said = saying(r#"{"city":"Paris"}"#);
             for number in 1..calls {
@@ -259,8 +250,8 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
             ];
             let world = World::new(replies, stops).await;
             let body = request(api, &circling());
-            let whole = api.hear_whole(&world.post(path(api), &body).await.body);
-            let streamed = world.post(path(api), &body).await.body;
+            let whole = api.hear_whole(&world.post(api.path(), &body).await.body);
+            let streamed = world.post(api.path(), &body).await.body;
             let streamed = api.hear_stream(&streamed);
             assert_eq!(whole, streamed, "{api:?}");
             assert!(whole.calls.is_empty(), "{api:?}");
@@ -297,17 +288,17 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
 
 #[tokio::test]
 async fn what_is_not_a_loop_keeps_its_bytes() {
-    for api in APIS {
+    for api in Api::ALL {
         let said = saying(r#"{"city":"Oslo"}"#);
         let turns = [vec![vec![(r#"{"city":"Paris"}"#, "11 degrees", false)]]];
         let (whole, streamed) = (api.whole(&said), api.streamed(&said, 4));
         let world = World::new(vec![Reply::json(&whole), Reply::events(&streamed)], stops).await;
         assert_eq!(
-            world.post(path(api), &request(api, &turns)).await.body,
+            world.post(api.path(), &request(api, &turns)).await.body,
             whole
         );
         assert_eq!(
-            world.post(path(api), &request(api, &turns)).await.body,
+            world.post(api.path(), &request(api, &turns)).await.body,
             streamed
         );
     }
@@ -317,7 +308,7 @@ async fn what_is_not_a_loop_keeps_its_bytes() {
 async fn a_message_of_the_user_begins_again() {
     let mut turns = circling().to_vec();
     turns.push(Vec::new());
-    for api in APIS {
+    for api in Api::ALL {
         assert_eq!(
             recorded(api, &turns, r#"{"city":"Paris"}"#).await,
             (None, None),
@@ -349,7 +340,7 @@ async fn nothing_is_looked_at_if_it_is_off() {
     })
     .await;
     let response = world
-        .post(path(Api::Chat), &request(Api::Chat, &circling()))
+        .post(Api::Chat.path(), &request(Api::Chat, &circling()))
         .await;
     assert_eq!(response.body, answer);
     assert!(world.events()[0]["failure"].is_null());
@@ -367,7 +358,7 @@ async fn only_the_latest_rounds_are_replayed() {
 
 #[tokio::test]
 async fn what_is_too_long_to_be_held_is_not_stopped() {
-    for api in APIS {
+    for api in Api::ALL {
         let stream = api.streamed(&saying(r#"{"city":"Paris"}"#), 3);
         let world = World::new(vec![Reply::events(&stream)], |options| {
             stops(options);
@@ -375,7 +366,10 @@ async fn what_is_too_long_to_be_held_is_not_stopped() {
         })
         .await;
         assert_eq!(
-            world.post(path(api), &request(api, &circling())).await.body,
+            world
+                .post(api.path(), &request(api, &circling()))
+                .await
+                .body,
             stream,
             "{api:?}"
         );

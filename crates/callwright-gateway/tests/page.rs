@@ -15,7 +15,7 @@ use std::time::Duration;
 use browser::Browser;
 use serde_json::{Value, json};
 use support::scripted::{Running, ScriptedApi, text};
-use support::{Api, Said};
+use support::{Api, Said, TestApi};
 
 const REQUEST: &str = r#"{"model": "<b>small</b>", "messages": [], "tools": [{"type": "function", "function": {"name": "get_weather",
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "key": {"type": "string", "writeOnly": true}},

@@ -16,7 +16,7 @@ use callwright_gateway::Mode;
 use hyper::Method;
 use serde_json::{Value, json};
 use support::scripted::{Running, ScriptedApi, Step, sent, text, until_broken};
-use support::{APIS, Api, Said};
+use support::{Api, Said, TestApi};
 
 const CHAT: &str = "/v1/chat/completions";
 
@@ -38,7 +38,7 @@ const REPAIRABLE: &str = r#"{"city":"Paris","days":"3"}"#;
 
 #[tokio::test]
 async fn an_answer_without_a_fault_keeps_its_bytes() {
-    for api in APIS {
+    for api in Api::ALL {
         let body = api.whole(&said(VALID));
         let upstream = ScriptedApi::json(&body).await;
         let gateway = Running::start(upstream.options()).await;
@@ -62,7 +62,7 @@ async fn an_answer_without_a_fault_keeps_its_bytes() {
 
 #[tokio::test]
 async fn a_call_is_repaired_in_place_and_counted() {
-    for api in APIS {
+    for api in Api::ALL {
         let upstream = ScriptedApi::json(&api.whole(&said(REPAIRABLE))).await;
         let gateway = Running::start(upstream.options()).await;
         let response = gateway.post(api.path(), api.request()).await;

@@ -16,7 +16,7 @@ use std::process::Stdio;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use support::scripted::{Arrived, Running, ScriptedApi, Step};
-use support::{Api, Said};
+use support::{Api, Said, TestApi};
 
 /// What a model says, and the calls that every client must hear of it.
 type Script = (fn(Api) -> Said, [[&'static str; 3]; 2]);

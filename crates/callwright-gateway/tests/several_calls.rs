@@ -8,7 +8,7 @@ use std::time::Duration;
 use callwright::event::{Judgement, On, Sinks};
 use serde_json::{Value, json};
 use support::scripted::{Running, ScriptedApi, sent, text};
-use support::{APIS, Api, Heard, Said};
+use support::{Api, Heard, Said, TestApi};
 
 const PARIS: &str = r#"{"city":"Paris"}"#;
 const ROME: &str = r#"{"city":"Rome","days":2}"#;
@@ -67,7 +67,7 @@ fn calls(heard: &Heard) -> Vec<(String, Value)> {
 
 #[tokio::test]
 async fn a_call_that_holds_several_becomes_several() {
-    for api in APIS {
+    for api in Api::ALL {
         let one = said(&[("call_1", &two_in_one(api))]);
         let two = said(&[("call_1", PARIS), ("call_1_2", ROME)]);
         let expected = api.hear_whole(&api.whole(&two));
@@ -141,7 +141,7 @@ fn conversation(api: Api, id: &str) -> Value {
 
 #[tokio::test]
 async fn an_id_that_the_conversation_has_is_not_given_again() {
-    for api in APIS {
+    for api in Api::ALL {
         let request = api.request_after(&conversation(api, "call_1"));
         for (heard, _) in heard(api, &said(&[("call_1", ROME)]), &request).await {
             assert_eq!(heard.calls[0].0, "call_1_2", "{api:?}");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::scripted::{Running, ScriptedApi, Step, sent, text};
-use support::{Api, Said};
+use support::{Api, Said, TestApi};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 

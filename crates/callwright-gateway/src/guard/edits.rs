@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use callwright::wire::{EnvelopeDefect, Extent, Provider, Site, SiteRole};
+use callwright::wire::{EnvelopeDefect, Extent, Site, SiteRole};
 
 use super::fates::CallFate;
 use super::{AnswerGuard, CallJudge};
 use crate::added_calls::AddedCalls;
+use crate::api::Api;
 use crate::call_writer;
 use crate::text_fate::TextFate;
 
@@ -67,22 +68,22 @@ impl AnswerGuard {
                 let AddedCalls { rest, .. } = added(*choice)?;
                 let text = &self.reader.answer().choices.get(*choice)?.text;
                 let left = text.get(said.start.min(*rest)..said.end.min(*rest))?;
-                match (left, self.provider) {
+                match self.api {
                     _ if said.end <= *rest => return None,
-                    ("", Provider::OpenAiChat) => "null".to_owned(),
-                    _ => quoted(left),
+                    Api::Chat if left.is_empty() => "null".to_owned(),
+                    Api::Chat | Api::Responses | Api::Messages | Api::Gemini => quoted(left),
                 }
             }
             SiteRole::PartList { choice, parts } => {
                 let calls = added(*choice)?;
-                let entries = is_place(*choice).then(|| call_writer::entries(self.provider, calls));
+                let entries = is_place(*choice).then(|| call_writer::entries(self.api, calls));
                 let entries = entries.unwrap_or_default();
                 return call_writer::replaced_parts(&site.span, parts, calls.rest, &entries);
             }
             SiteRole::CallList { choice } => {
                 let calls = added(*choice).filter(|_| is_place(*choice))?;
                 if is_whole {
-                    call_writer::entries(self.provider, calls)
+                    call_writer::entries(self.api, calls)
                 } else {
                     call_writer::delta_entries(calls)
                 }

@@ -8,7 +8,7 @@ use super::AnswerGuard;
 use super::decision::{CallJudge, Decision, NewCall};
 use crate::added_calls::{AddedCall, AddedCalls};
 use crate::call_scope::CallScope;
-use crate::text_fate::{TextFate, always_says_how_it_ended, rescued};
+use crate::text_fate::{TextFate, rescued};
 
 /// What becomes of a call.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl AnswerGuard {
             }
             let ids = |number| self.ids.of_others(answer, at, number);
             // The others come at the end of the choice, so the first has to be its last call. Without an end they have no place.
-            let has_end = is_end_known || !always_says_how_it_ended(self.provider);
+            let has_end = is_end_known || !self.api.always_says_how_it_ended();
             let has_room = !is_followed && !call.is_single && call.namespace.is_none() && has_end;
             let scope = self.scope.as_ref().filter(|_| has_room);
             let mut split = |call: &Call<'_>| split(&self.gate, call, scope?, ids);
@@ -102,8 +102,7 @@ impl AnswerGuard {
         let answer = self.reader.answer();
         for (choice, calls) in added {
             if let Some(text) = self.texts.get_mut(choice) {
-                *text =
-                    TextFate::Calls(AddedCalls::after_all(self.provider, answer, choice, calls));
+                *text = TextFate::Calls(AddedCalls::after_all(self.api, answer, choice, calls));
             }
         }
     }
@@ -124,13 +123,7 @@ impl AnswerGuard {
         for (at, (choice, text)) in answer.choices.iter().zip(&mut self.texts).enumerate() {
             text.follow(&self.gate, answer, at);
             if text.is_open() && (is_over || choice.completeness.is_some()) {
-                let calls = rescued(
-                    &self.gate,
-                    answer,
-                    at,
-                    (self.provider, scope, &self.ids),
-                    judge,
-                );
+                let calls = rescued(&self.gate, answer, at, (self.api, scope, &self.ids), judge);
                 *text = match calls {
                     Some(calls) if !self.only_observes => TextFate::Calls(calls),
                     _ => TextFate::AsItCame,

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::Gate;
-use callwright::wire::{AnswerReader, Provider, StreamedAnswer, UnreadableAnswer};
+use callwright::wire::{AnswerReader, StreamedAnswer, UnreadableAnswer};
 use callwright_http::sse::EventFields;
 
 pub use self::decision::{CallJudge, Decision, NewCall, SplitCall};
 use self::fates::CallFate;
 use self::waiting::WaitingEvent;
+use crate::api::Api;
 use crate::call_ids::{CallIds, TakenIds};
 use crate::call_scope::CallScope;
 use crate::own_events;
@@ -51,17 +52,17 @@ pub struct AnswerGuard {
     unjudged: Option<UnreadableAnswer>,
     /// The data of an early event, for others like it.
     sample: Option<String>,
-    provider: Provider,
+    api: Api,
     /// Whether the end of the stream has come.
     has_ended: bool,
 }
 
 impl AnswerGuard {
-    /// For an answer of this provider.
-    pub fn new(gate: Arc<Gate>, provider: Provider) -> Self {
+    /// For an answer of this API.
+    pub fn new(gate: Arc<Gate>, api: Api) -> Self {
         AnswerGuard {
             gate,
-            reader: AnswerReader::new(provider),
+            reader: AnswerReader::new(api.provider()),
             ids: CallIds::default(),
             fates: Vec::new(),
             texts: Vec::new(),
@@ -71,7 +72,7 @@ impl AnswerGuard {
             only_observes: false,
             unjudged: None,
             sample: None,
-            provider,
+            api,
             has_ended: false,
         }
     }
@@ -159,7 +160,7 @@ impl AnswerGuard {
             self.go_on(judge, out);
             self.add_missing_end(judge, out);
         }
-        if self.sample.is_none() && own_events::is_sample(self.provider, &data) {
+        if self.sample.is_none() && own_events::is_sample(self.api, &data) {
             self.sample = Some(String::from_utf8_lossy(&data).into_owned());
         }
         if self.only_observes || self.waiting.is_empty() && !self.concerns(&sites) {
@@ -228,6 +229,6 @@ impl AnswerGuard {
 
     /// An event that keeps the client's connection alive while something is held.
     pub fn keep_alive(&self) -> Option<Bytes> {
-        own_events::keep_alive(self.provider, self.sample.as_deref())
+        own_events::keep_alive(self.api, self.sample.as_deref())
     }
 }

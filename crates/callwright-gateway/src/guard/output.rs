@@ -1,7 +1,7 @@
 //! What goes to the client: events as they came or with other calls in them, and events for calls that are added.
 
 use bytes::Bytes;
-use callwright::wire::{EnvelopeDefect, Provider, Site, SiteRole};
+use callwright::wire::{EnvelopeDefect, Site, SiteRole};
 use callwright_http::sse::with_data;
 
 use super::waiting::WaitingEvent;
@@ -31,7 +31,7 @@ impl AnswerGuard {
                 && has_calls
                 && own.all(|(_, fate)| fate.is_sound())
                 && let Some(event) =
-                    own_events::missing_finish(self.provider, self.sample.as_deref(), choice.number)
+                    own_events::missing_finish(self.api, self.sample.as_deref(), choice.number)
             {
                 judge.mended(EnvelopeDefect::FinishReason);
                 out.push(event);
@@ -80,9 +80,7 @@ impl AnswerGuard {
         }
         let sites = end.map_or(&[][..], |event| &event.sites);
         let is_room = |site: &Site| match site.role {
-            SiteRole::PartList { choice: of, .. } => {
-                self.provider == Provider::Gemini && of == choice
-            }
+            SiteRole::PartList { choice: of, .. } => self.api.events_hold_parts() && of == choice,
             SiteRole::CallList { choice: of } => of == choice,
             _ => false,
         };
@@ -100,7 +98,7 @@ impl AnswerGuard {
             .get(choice)
             .map_or(0, |choice| choice.number);
         out.extend(call_writer::events(
-            self.provider,
+            self.api,
             calls,
             number,
             self.sample.as_deref(),

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use callwright::call::Call;
 use callwright::internal::{raw_span, raw_text};
-use callwright::wire::Provider;
 use callwright::{Gate, ToolSpec, Verdict};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::conversation::{ArgumentsInHistory, CallInHistory};
+use crate::api::Api;
 
 /// How much of an unreadable text is kept: enough for a model to recognise its call.
 const KEPT_CHARACTERS: usize = 200;
@@ -27,14 +27,17 @@ const ANY_TOOL: &str = "any";
 pub(super) fn readable(
     body: &str,
     call: &CallInHistory<'_>,
-    provider: Provider,
+    api: Api,
 ) -> Option<(Range<usize>, String)> {
-    let is_text = matches!(provider, Provider::OpenAiChat | Provider::OpenAiResponses);
+    let (is_text, may_be_missing) = match api {
+        Api::Chat | Api::Responses => (true, false),
+        Api::Messages => (false, false),
+        Api::Gemini => (false, true),
+    };
     let (written, key) = match &call.arguments {
         ArgumentsInHistory::NotJson => return None,
         ArgumentsInHistory::Written(written) => (*written, None),
-        // Gemini takes calls without arguments.
-        ArgumentsInHistory::Missing { .. } if provider == Provider::Gemini => return None,
+        ArgumentsInHistory::Missing { .. } if may_be_missing => return None,
         ArgumentsInHistory::Missing { key, room } => ("null", Some((key, room))),
     };
     let text = raw_text(written);

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use callwright::internal::{RawObject, raw_items, raw_span};
-use callwright::wire::Provider;
 
 use super::{HistoryDefect, unused_id};
+use crate::api::Api;
 
 /// How many calls, and how many results, a conversation may have to be looked into. The longest sessions of agents have some thousand, and
 /// finding the call of a result takes a step for each call of the same id.
@@ -18,7 +18,7 @@ const MOST_CALLS: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct MendedHistory<'a> {
     pub(super) body: &'a str,
-    pub(super) provider: Provider,
+    pub(super) api: Api,
     pub(super) messages: Vec<HistoryMessage<'a>>,
     pub(super) calls: Vec<CallInHistory<'a>>,
     pub(super) results: Vec<ResultInHistory<'a>>,
@@ -101,10 +101,10 @@ pub(super) struct ResultInHistory<'a> {
 
 impl<'a> MendedHistory<'a> {
     /// Reads a list of messages; `None` if it is not one, or too long.
-    pub(super) fn read(body: &'a str, list: &'a str, provider: Provider) -> Option<Self> {
+    pub(super) fn read(body: &'a str, list: &'a str, api: Api) -> Option<Self> {
         let mut conversation = MendedHistory {
             body,
-            provider,
+            api,
             messages: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -112,10 +112,11 @@ impl<'a> MendedHistory<'a> {
         };
         for text in raw_items(list).ok()? {
             let object = RawObject::read(text).ok()?;
-            let message = match provider {
-                Provider::OpenAiChat => conversation.read_chat(text, &object)?,
-                Provider::OpenAiResponses => conversation.read_item(text, &object),
-                _ => conversation.read_blocks(text, &object)?,
+            let message = match api {
+                Api::Chat => conversation.read_chat(text, &object)?,
+                Api::Responses => conversation.read_item(text, &object),
+                Api::Messages => conversation.read_blocks(text, &object)?,
+                Api::Gemini => conversation.read_parts(text, &object)?,
             };
             conversation.messages.push(message);
             if conversation.calls.len().max(conversation.results.len()) > MOST_CALLS {
@@ -147,7 +148,11 @@ impl<'a> MendedHistory<'a> {
 
     /// Whether a result could say which call it belongs to.
     fn can_answer(&self, call: &CallInHistory<'_>) -> bool {
-        call.id.is_some() || self.provider == Provider::Gemini
+        match self.api {
+            Api::Chat | Api::Responses | Api::Messages => call.id.is_some(),
+            // Results name their tool.
+            Api::Gemini => true,
+        }
     }
 
     /// The calls of an answer that have no result, with the ids that they will have.
@@ -211,7 +216,11 @@ impl<'a> MendedHistory<'a> {
                 .is_some_and(|message| message.side == SpokenBy::Model)
         };
         let mut ends: Vec<usize> = (0..self.messages.len()).collect();
-        if self.provider != Provider::OpenAiChat {
+        let are_joined = match self.api {
+            Api::Chat => false,
+            Api::Responses | Api::Messages | Api::Gemini => true,
+        };
+        if are_joined {
             for at in (1..ends.len()).rev() {
                 if is_answer(at - 1)
                     && is_answer(at)

@@ -10,7 +10,7 @@ use super::words;
 pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
     let MendedHistory {
         body,
-        provider,
+        api,
         messages,
         calls,
         results,
@@ -26,7 +26,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
     let orphan = |at: usize| {
         let result = result_of(at).filter(|result| result.call.is_none())?;
         Some(words::orphan_message(
-            *provider,
+            *api,
             result,
             conversation.tool_of(result),
         ))
@@ -59,7 +59,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
             ));
         }
         for (call, id) in conversation.unanswered(round) {
-            slots.push(ListSlot::New(words::interrupted(*provider, call, id)));
+            slots.push(ListSlot::New(words::interrupted(*api, call, id)));
         }
         slots.extend((first..at).filter_map(|at| Some(ListSlot::Changed(at, orphan(at)?))));
     }

@@ -18,11 +18,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use callwright::internal::{RawObject, first_bytes, raw_span};
-use callwright::wire::Provider;
 use serde_json::value::RawValue;
 
 use self::conversation::MendedHistory;
 use self::list::{Replacements, rebuilt};
+use crate::api::Api;
 
 /// A defect of a conversation that providers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +60,7 @@ const HISTORY_ELSEWHERE: [&str; 3] = ["previous_response_id", "conversation", "t
 /// nothing is wrong that could be mended.
 ///
 /// ```
-/// use callwright::wire::Provider;
-/// use callwright_gateway::{HistoryDefect, mend};
+/// use callwright_gateway::{Api, HistoryDefect, mend};
 ///
 /// let body = r#"{"model": "m", "messages": [
 ///     {"role": "user", "content": "How warm is it?"},
@@ -69,12 +68,12 @@ const HISTORY_ELSEWHERE: [&str; 3] = ["previous_response_id", "conversation", "t
 ///         {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}]},
 ///     {"role": "user", "content": "Well?"}
 /// ]}"#;
-/// let (mended, defects) = mend(body, Provider::OpenAiChat).unwrap();
+/// let (mended, defects) = mend(body, Api::Chat).unwrap();
 /// assert_eq!(defects, [HistoryDefect::UnansweredCall]);
 /// assert!(mended.contains(r#""tool_call_id":"a","content":"The call was interrupted"#));
-/// assert!(mend(&mended, Provider::OpenAiChat).is_none());
+/// assert!(mend(&mended, Api::Chat).is_none());
 /// ```
-pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect>)> {
+pub fn mend(body: &str, api: Api) -> Option<(String, Vec<HistoryDefect>)> {
     let request = RawObject::read(body).ok()?;
     if HISTORY_ELSEWHERE
         .iter()
@@ -82,20 +81,15 @@ pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect
     {
         return None;
     }
-    let list = match provider {
-        Provider::OpenAiChat | Provider::Anthropic => request.get("messages")?,
-        Provider::OpenAiResponses => request.get("input")?,
-        Provider::Gemini => request.get("contents")?,
-        _ => return None,
-    };
-    let conversation = MendedHistory::read(body, list, provider)?;
+    let list = request.get(api.history_key())?;
+    let conversation = MendedHistory::read(body, list, api)?;
     let mut defects = conversation.defects();
     let mut edits = Replacements::default();
     for (span, instead) in conversation.new_ids() {
         edits.add(span, instead);
     }
     for call in &conversation.calls {
-        if let Some((span, instead)) = arguments::readable(body, call, provider) {
+        if let Some((span, instead)) = arguments::readable(body, call, api) {
             defects.push(HistoryDefect::UnreadableArguments);
             edits.add(span, instead);
         }
@@ -105,9 +99,9 @@ pub fn mend(body: &str, provider: Provider) -> Option<(String, Vec<HistoryDefect
     }
     defects.sort_unstable();
     defects.dedup();
-    let slots = match provider {
-        Provider::Anthropic | Provider::Gemini => nested::place(&conversation, &edits),
-        _ => flat::place(&conversation, &edits),
+    let slots = match api {
+        Api::Messages | Api::Gemini => nested::place(&conversation, &edits),
+        Api::Chat | Api::Responses => flat::place(&conversation, &edits),
     };
     let items: Vec<_> = conversation
         .messages

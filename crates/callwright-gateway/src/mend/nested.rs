@@ -1,7 +1,6 @@
 //! Where results are parts of the user's next message: Anthropic and Gemini.
 
 use callwright::internal::{RawObject, raw_span, raw_text};
-use callwright::wire::Provider;
 
 use super::conversation::{HistoryMessage, MendedHistory, SpokenBy};
 use super::list::{ListSlot, Replacements, rebuilt};
@@ -9,9 +8,7 @@ use super::words;
 
 /// The messages in their order; those of the user after an answer begin with its results.
 pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
-    let MendedHistory {
-        provider, messages, ..
-    } = conversation;
+    let MendedHistory { api, messages, .. } = conversation;
     let mut slots = Vec::with_capacity(messages.len());
     let mut at = 0;
     while let Some(message) = messages.get(at) {
@@ -63,7 +60,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
             .is_none_or(|message| message.side != SpokenBy::User)
         {
             if !added.is_empty() {
-                slots.push(ListSlot::New(words::user_message(*provider, &added)));
+                slots.push(ListSlot::New(words::user_message(*api, &added)));
             }
             continue;
         }
@@ -88,8 +85,7 @@ fn added(conversation: &MendedHistory<'_>, edits: &Replacements, round: usize) -
     let misplaced = misplaced
         .map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
     let unanswered = conversation.unanswered(round);
-    let unanswered =
-        unanswered.map(|(call, id)| words::interrupted(conversation.provider, call, id));
+    let unanswered = unanswered.map(|(call, id)| words::interrupted(conversation.api, call, id));
     misplaced.chain(unanswered).collect()
 }
 
@@ -105,9 +101,7 @@ fn orphan_parts(conversation: &MendedHistory<'_>, message: usize, end: usize) ->
         .filter_map(|part| conversation.results.get(part.result?));
     let orphans = results.filter(|result| result.call.is_none());
     orphans
-        .flat_map(|result| {
-            words::orphan(conversation.provider, result, conversation.tool_of(result))
-        })
+        .flat_map(|result| words::orphan(conversation.api, result, conversation.tool_of(result)))
         .collect()
 }
 
@@ -121,10 +115,7 @@ fn written(
     zone: Option<usize>,
 ) -> Option<ListSlot> {
     let MendedHistory {
-        body,
-        provider,
-        results,
-        ..
+        body, api, results, ..
     } = conversation;
     let message = conversation.messages.get(at)?;
     let is_changed = |number: usize| {
@@ -151,7 +142,7 @@ fn written(
         let result = part.result.and_then(|number| results.get(number));
         match result {
             Some(result) if result.call.is_none() && number >= zone => {
-                let texts = words::orphan(*provider, result, conversation.tool_of(result));
+                let texts = words::orphan(*api, result, conversation.tool_of(result));
                 slots.extend(texts.into_iter().map(ListSlot::New));
             }
             Some(result) if !result.is_in_place => {}
@@ -183,19 +174,14 @@ fn with_list(
     mut parts: Vec<String>,
 ) -> String {
     let body = conversation.body;
-    let key = if conversation.provider == Provider::Gemini {
-        "parts"
-    } else {
-        "content"
-    };
     let whole = raw_span(body, message.text);
     let object = RawObject::read(message.text).ok();
-    let content = object.and_then(|object| object.written(key));
+    let content = object.and_then(|object| object.written(words::parts_key(conversation.api)));
     let Some(content) = content else {
-        return words::user_message(conversation.provider, &parts);
+        return words::user_message(conversation.api, &parts);
     };
     if let Some(text) = raw_text(content).filter(|text| !text.is_empty()) {
-        parts.push(words::text_part(conversation.provider, &text));
+        parts.push(words::text_part(conversation.api, &text));
     }
     let span = raw_span(body, content);
     let before = edits.written(body, whole.start..span.start);

@@ -1,16 +1,15 @@
 //! Which results are where their provider wants them.
 
-use callwright::wire::Provider;
-
 use super::conversation::{CallInHistory, HistoryPart, MendedHistory, ResultInHistory, SpokenBy};
+use crate::api::Api;
 
 impl<'a> MendedHistory<'a> {
     /// Which results are where the provider wants them.
     pub(super) fn find_places(&mut self) {
-        let is_in_place: Vec<bool> = match self.provider {
-            Provider::OpenAiChat => self.directly_after(),
-            Provider::OpenAiResponses => self.before_the_user_speaks(),
-            _ => self.first_in_the_next_message(),
+        let is_in_place: Vec<bool> = match self.api {
+            Api::Chat => self.directly_after(),
+            Api::Responses => self.before_the_user_speaks(),
+            Api::Messages | Api::Gemini => self.first_in_the_next_message(),
         };
         for (result, is_in_place) in self.results.iter_mut().zip(is_in_place) {
             result.is_in_place = is_in_place;

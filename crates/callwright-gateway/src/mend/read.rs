@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use callwright::internal::{RawObject, raw_items};
-use callwright::wire::Provider;
 
 use super::conversation::{
     ArgumentsInHistory, CallInHistory, HistoryMessage, HistoryPart, Id, MendedHistory,
     ResultInHistory, SpokenBy,
 };
+use super::words;
 
 impl<'a> MendedHistory<'a> {
     pub(super) fn read_chat(
@@ -81,58 +81,72 @@ impl<'a> MendedHistory<'a> {
         }
     }
 
-    /// A message of blocks or parts.
+    /// A message of blocks, or one text.
     pub(super) fn read_blocks(
         &mut self,
         text: &'a str,
         message: &RawObject<'a>,
     ) -> Option<HistoryMessage<'a>> {
-        let is_gemini = self.provider == Provider::Gemini;
         let side = match message.text("role").as_deref() {
-            Some("assistant" | "model") => SpokenBy::Model,
-            Some("user" | "function" | "tool") => SpokenBy::User,
-            // Contents without a role are the user's.
-            None if is_gemini => SpokenBy::User,
+            Some("assistant") => SpokenBy::Model,
+            Some("user") => SpokenBy::User,
             _ => SpokenBy::Neutral,
         };
-        let list = message.get(if is_gemini { "parts" } else { "content" });
+        self.read_list(text, message, side, |history, text, block| {
+            if block.is_a("tool_use") && side == SpokenBy::Model {
+                let arguments = history.arguments(block, "input");
+                let (id, tool) = (identity(block, "id"), block.text("name"));
+                history.call(id, tool, "tool_use".into(), Some(arguments));
+            } else if block.is_a("tool_result") {
+                return Some(Some(history.result(
+                    text,
+                    identity(block, "tool_use_id"),
+                    None,
+                )));
+            }
+            Some(None)
+        })
+    }
+
+    /// A message of Gemini's parts. Without a role it is the user's.
+    pub(super) fn read_parts(
+        &mut self,
+        text: &'a str,
+        message: &RawObject<'a>,
+    ) -> Option<HistoryMessage<'a>> {
+        let side = match message.text("role").as_deref() {
+            Some("model") => SpokenBy::Model,
+            Some("user" | "function" | "tool") | None => SpokenBy::User,
+            Some(_) => SpokenBy::Neutral,
+        };
+        self.read_list(text, message, side, |history, text, part| {
+            let call = part.object("functionCall").ok()?;
+            if let Some(call) = call.filter(|_| side == SpokenBy::Model) {
+                let arguments = history.arguments(&call, "args");
+                let (id, tool) = (identity(&call, "id"), call.text("name"));
+                history.call(id, tool, "functionCall".into(), Some(arguments));
+            } else if let Some(result) = part.object("functionResponse").ok()? {
+                let (id, tool) = (identity(&result, "id"), result.text("name"));
+                return Some(Some(history.result(text, id, tool)));
+            }
+            Some(None)
+        })
+    }
+
+    /// A message with a list of parts. `read` takes each, and says which result it is.
+    fn read_list(
+        &mut self,
+        text: &'a str,
+        message: &RawObject<'a>,
+        side: SpokenBy,
+        read: impl Fn(&mut Self, &'a str, &RawObject<'a>) -> Option<Option<usize>>,
+    ) -> Option<HistoryMessage<'a>> {
+        let list = message.get(words::parts_key(self.api));
         let list = list.filter(|list| list.starts_with('['));
         let mut parts = Vec::new();
-        for block in list.map_or(Ok(Vec::new()), raw_items).ok()? {
-            let object = RawObject::read(block).ok()?;
-            let mut result = None;
-            if is_gemini {
-                if let Some(call) = object
-                    .object("functionCall")
-                    .ok()?
-                    .filter(|_| side == SpokenBy::Model)
-                {
-                    let arguments = self.arguments(&call, "args");
-                    self.call(
-                        identity(&call, "id"),
-                        call.text("name"),
-                        "functionCall".into(),
-                        Some(arguments),
-                    );
-                } else if let Some(of_call) = object.object("functionResponse").ok()? {
-                    result =
-                        Some(self.result(block, identity(&of_call, "id"), of_call.text("name")));
-                }
-            } else if object.is_a("tool_use") && side == SpokenBy::Model {
-                let arguments = self.arguments(&object, "input");
-                self.call(
-                    identity(&object, "id"),
-                    object.text("name"),
-                    "tool_use".into(),
-                    Some(arguments),
-                );
-            } else if object.is_a("tool_result") {
-                result = Some(self.result(block, identity(&object, "tool_use_id"), None));
-            }
-            parts.push(HistoryPart {
-                text: block,
-                result,
-            });
+        for text in list.map_or(Ok(Vec::new()), raw_items).ok()? {
+            let result = read(self, text, &RawObject::read(text).ok()?)?;
+            parts.push(HistoryPart { text, result });
         }
         Some(HistoryMessage {
             text,

@@ -1,30 +1,26 @@
 //! Messages, items and parts that are put into a conversation, in a provider's shape.
 
 use callwright::internal::{RawObject, raw_items, raw_text};
-use callwright::wire::Provider;
 use serde_json::{Value, json};
 
 use super::conversation::{CallInHistory, ResultInHistory};
+use crate::api::Api;
 
 /// What is said instead of a result that is not there.
 const INTERRUPTED: &str = "The call was interrupted; nothing is known of its result.";
 
 /// The result of a call that has none.
-pub(super) fn interrupted(
-    provider: Provider,
-    call: &CallInHistory<'_>,
-    id: Option<&str>,
-) -> String {
-    match provider {
-        Provider::OpenAiChat => json!({"role": "tool", "tool_call_id": id, "content": INTERRUPTED}),
-        Provider::OpenAiResponses => {
+pub(super) fn interrupted(api: Api, call: &CallInHistory<'_>, id: Option<&str>) -> String {
+    match api {
+        Api::Chat => json!({"role": "tool", "tool_call_id": id, "content": INTERRUPTED}),
+        Api::Responses => {
             let kind = format!("{}_output", call.kind);
             json!({"type": kind, "call_id": id, "output": INTERRUPTED})
         }
-        Provider::Anthropic => {
+        Api::Messages => {
             json!({"type": "tool_result", "tool_use_id": id, "content": INTERRUPTED, "is_error": true})
         }
-        _ => {
+        Api::Gemini => {
             let mut response = json!({"name": call.tool, "response": {"error": INTERRUPTED}});
             if let Some(id) = id {
                 response["id"] = id.into();
@@ -35,40 +31,40 @@ pub(super) fn interrupted(
     .to_string()
 }
 
+/// The member of a message that its parts are in.
+pub(super) fn parts_key(api: Api) -> &'static str {
+    match api {
+        Api::Chat | Api::Responses | Api::Messages => "content",
+        Api::Gemini => "parts",
+    }
+}
+
 /// A message of the user with these parts.
-pub(super) fn user_message(provider: Provider, parts: &[String]) -> String {
+pub(super) fn user_message(api: Api, parts: &[String]) -> String {
     let parts = parts.join(",");
-    let key = if provider == Provider::Gemini {
-        "parts"
-    } else {
-        "content"
-    };
+    let key = parts_key(api);
     format!("{{\"role\":\"user\",\"{key}\":[{parts}]}}")
 }
 
 /// A text as a part of a message of the user.
-pub(super) fn text_part(provider: Provider, text: &str) -> String {
-    match provider {
-        Provider::Gemini => json!({"text": text}),
-        Provider::OpenAiResponses => json!({"type": "input_text", "text": text}),
-        _ => json!({"type": "text", "text": text}),
+pub(super) fn text_part(api: Api, text: &str) -> String {
+    match api {
+        Api::Gemini => json!({"text": text}),
+        Api::Responses => json!({"type": "input_text", "text": text}),
+        Api::Chat | Api::Messages => json!({"type": "text", "text": text}),
     }
     .to_string()
 }
 
 /// A result without a call as parts of a message of the user. Pictures stay what they are.
-pub(super) fn orphan(
-    provider: Provider,
-    result: &ResultInHistory<'_>,
-    tool: Option<&str>,
-) -> Vec<String> {
+pub(super) fn orphan(api: Api, result: &ResultInHistory<'_>, tool: Option<&str>) -> Vec<String> {
     let of = tool.map_or("a tool".to_owned(), |tool| format!("the tool {tool}"));
     let lead = format!("Result of {of}, whose call is not in this conversation:");
     let object = RawObject::read(result.text).ok();
-    let content = object.and_then(|object| match provider {
-        Provider::OpenAiResponses => object.get("output"),
-        Provider::Gemini => object.object("functionResponse").ok()??.get("response"),
-        _ => object.get("content"),
+    let content = object.and_then(|object| match api {
+        Api::Responses => object.get("output"),
+        Api::Gemini => object.object("functionResponse").ok()??.get("response"),
+        Api::Chat | Api::Messages => object.get("content"),
     });
     let (said, blocks) = match content.map(|content| (content, raw_text(content))) {
         None => (String::new(), Vec::new()),
@@ -83,14 +79,14 @@ pub(super) fn orphan(
     } else {
         format!("{lead}\n{said}")
     };
-    let mut parts = vec![text_part(provider, &text)];
+    let mut parts = vec![text_part(api, &text)];
     parts.extend(blocks.into_iter().map(|block| {
         let is_taken = RawObject::read(block)
             .is_ok_and(|block| USER_PARTS.iter().any(|kind| block.is_a(kind)));
         if is_taken {
             block.to_owned()
         } else {
-            text_part(provider, block)
+            text_part(api, block)
         }
     }));
     parts
@@ -109,19 +105,19 @@ const USER_PARTS: [&str; 8] = [
 ];
 
 /// A result without a call as its own message.
-pub(super) fn orphan_message(
-    provider: Provider,
-    result: &ResultInHistory<'_>,
-    tool: Option<&str>,
-) -> String {
-    let parts = orphan(provider, result, tool);
-    // One text is content by itself, which more servers take than a list.
+pub(super) fn orphan_message(api: Api, result: &ResultInHistory<'_>, tool: Option<&str>) -> String {
+    let parts = orphan(api, result, tool);
+    // One text is content by itself, which more servers of chat completions take than a list.
+    let may_be_text = match api {
+        Api::Chat => true,
+        Api::Responses | Api::Messages | Api::Gemini => false,
+    };
     if let [part] = parts.as_slice()
-        && provider == Provider::OpenAiChat
+        && may_be_text
         && let Ok(Value::Object(part)) = serde_json::from_str(part)
         && let Some(text) = part.get("text")
     {
         return json!({"role": "user", "content": text}).to_string();
     }
-    user_message(provider, &parts)
+    user_message(api, &parts)
 }

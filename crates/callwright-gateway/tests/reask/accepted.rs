@@ -2,17 +2,11 @@
 
 use super::*;
 
-/// Nothing but what the model said first reaches the client, byte for byte.
+/// The model is asked again, and its second answer is not used.
 async fn is_not_accepted(api: Api, first: &Said, second: Reply, outcome: &str) {
     for is_stream in [false, true] {
-        let reply = if is_stream {
-            Reply::events(api.streamed(first, 5))
-        } else {
-            Reply::json(api.whole(first))
-        };
-        let world = World::new(vec![reply.clone(), second.clone()], asks).await;
-        let response = world.post(path(api, is_stream), &request(api)).await;
-        assert_eq!(response.body, reply.body, "{api:?} {outcome}");
+        let replies = (first, second.clone());
+        let world = kept(api, is_stream, &request(api), replies, |_| {}).await;
         assert_eq!(world.requests().len(), 2, "{api:?} {outcome}");
         let metrics = world.metrics().await;
         assert!(
@@ -48,7 +42,7 @@ async fn an_unknown_tool_may_become_one_that_was_proposed() {
 
 #[tokio::test]
 async fn a_valid_call_of_another_tool_is_not_accepted() {
-    for api in APIS {
+    for api in Api::ALL {
         // The model was seen to answer so: first a tool that does not exist, then anything that is valid.
         let first = said(&[("config.json", "{}")]);
         is_never_asked(api, &request(api), &first, |_| {}).await;
@@ -60,7 +54,7 @@ async fn a_valid_call_of_another_tool_is_not_accepted() {
 
 #[tokio::test]
 async fn anything_but_one_valid_call_for_each_refused_one_is_not_accepted() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         let answer = |said: Said| Reply::json(api.whole(&said));
         is_not_accepted(api, &first, answer(said(&[])), "no_call").await;
@@ -105,7 +99,7 @@ async fn anything_but_one_valid_call_for_each_refused_one_is_not_accepted() {
 
 #[tokio::test]
 async fn several_refused_calls_are_matched_by_their_tools() {
-    for api in APIS {
+    for api in Api::ALL {
         for is_stream in [false, true] {
             let first = said(&[
                 ("get_weather", BAD),

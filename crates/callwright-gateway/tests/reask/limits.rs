@@ -72,7 +72,7 @@ async fn time_and_tokens_have_limits() {
 
 #[tokio::test]
 async fn a_client_that_waits_hears_something() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         let late = Reply::json(api.whole(&said(&[("get_weather", GOOD)])))
             .after(Duration::from_millis(400));
@@ -101,7 +101,7 @@ async fn a_client_that_waits_hears_something() {
 
 #[tokio::test]
 async fn what_is_too_long_to_be_held_goes_on_as_it_came() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         let stream = api.streamed(&first, 5);
         let world = World::new(vec![Reply::events(&stream)], |options| {

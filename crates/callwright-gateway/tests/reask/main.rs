@@ -20,7 +20,7 @@ use callwright::policy::{Policy, ToolPolicy};
 use callwright::tool::Effect;
 use callwright_gateway::{GatewayOptions, Mode};
 use serde_json::{Value, json};
-use support::{APIS, Api, Heard, Said};
+use support::{Api, Heard, Said, TestApi};
 use upstream::{Reply, World};
 
 const GOOD: &str = r#"{"city":"Paris","days":3}"#;
@@ -91,6 +91,33 @@ fn said(calls: &[(&str, &str)]) -> Said {
     }
 }
 
+fn reply(api: Api, is_stream: bool, said: &Said) -> Reply {
+    if is_stream {
+        Reply::events(api.streamed(said, 5))
+    } else {
+        Reply::json(api.whole(said))
+    }
+}
+
+/// Sends a request, and sees that nothing but what the model said first reaches the client, byte for byte.
+async fn kept(
+    api: Api,
+    is_stream: bool,
+    body: &str,
+    replies: (&Said, Reply),
+    change: impl FnOnce(&mut GatewayOptions),
+) -> World {
+    let first = reply(api, is_stream, replies.0);
+    let world = World::new(vec![first.clone(), replies.1], |options| {
+        asks(options);
+        change(options);
+    })
+    .await;
+    let response = world.post(path(api, is_stream), body).await;
+    assert_eq!(response.body, first.body, "{api:?} {body}");
+    world
+}
+
 /// Sends the request, and hears what the client gets when the model answers with `first` and, asked again, with `second`.
 async fn asked(
     api: Api,
@@ -99,12 +126,7 @@ async fn asked(
     second: Reply,
     change: impl FnOnce(&mut GatewayOptions),
 ) -> (World, Heard, String) {
-    let reply = if is_stream {
-        Reply::events(api.streamed(first, 5))
-    } else {
-        Reply::json(api.whole(first))
-    };
-    let world = World::new(vec![reply, second], |options| {
+    let world = World::new(vec![reply(api, is_stream, first), second], |options| {
         asks(options);
         change(options);
     })
@@ -134,7 +156,7 @@ async fn asked(
 
 #[tokio::test]
 async fn the_new_arguments_are_put_into_the_first_call() {
-    for api in APIS {
+    for api in Api::ALL {
         for is_stream in [false, true] {
             let first = said(&[("get_weather", BAD)]);
             let mut second = said(&[("get_weather", GOOD)]);
@@ -184,7 +206,7 @@ async fn the_new_arguments_are_put_into_the_first_call() {
 
 #[tokio::test]
 async fn the_side_request_is_the_clients_with_the_first_answer_and_the_results() {
-    for api in APIS {
+    for api in Api::ALL {
         for is_stream in [false, true] {
             let first = said(&[("search_city", GOOD), ("get_weather", BAD)]);
             let second = Reply::json(api.whole(&said(&[("get_weather", GOOD)])));
@@ -285,24 +307,8 @@ fn text(value: &Value) -> String {
 /// The model is not asked again.
 async fn is_never_asked(api: Api, body: &str, first: &Said, change: impl Fn(&mut GatewayOptions)) {
     for is_stream in [false, true] {
-        let reply = if is_stream {
-            Reply::events(api.streamed(first, 5))
-        } else {
-            Reply::json(api.whole(first))
-        };
-        let world = World::new(
-            vec![
-                reply.clone(),
-                Reply::json(api.whole(&said(&[("get_weather", GOOD)]))),
-            ],
-            |options| {
-                asks(options);
-                change(options);
-            },
-        )
-        .await;
-        let response = world.post(path(api, is_stream), body).await;
-        assert_eq!(response.body, reply.body, "{api:?}");
+        let second = Reply::json(api.whole(&said(&[("get_weather", GOOD)])));
+        let world = kept(api, is_stream, body, (first, second), &change).await;
         assert_eq!(world.requests().len(), 1, "{api:?} {body}");
         let events = world.events();
         assert!(

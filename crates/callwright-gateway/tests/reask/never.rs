@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn it_is_never_done_unless_it_is_asked_for() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         is_never_asked(api, &request(api), &first, |options| options.reask = 0).await;
         is_never_asked(api, &request(api), &first, |options| {
@@ -38,7 +38,7 @@ async fn writes_are_never_asked_for_unless_that_is_asked_for_and_destruction_nev
 
 #[tokio::test]
 async fn a_call_that_was_cut_off_is_never_asked_for() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = Said {
             is_cut: true,
             ..said(&[("get_weather", BAD)])
@@ -112,7 +112,7 @@ async fn a_loop_is_never_asked_for() {
 
 #[tokio::test]
 async fn what_is_valid_keeps_its_bytes_and_is_not_asked_for() {
-    for api in APIS {
+    for api in Api::ALL {
         let first = said(&[("get_weather", GOOD), ("search_city", GOOD)]);
         let replies = vec![
             Reply::json(api.whole(&first)),

@@ -21,11 +21,10 @@ use callwright::rescue::Message;
 use callwright::tool::Effect;
 use callwright::{Gate, ToolSpec, Verdict};
 use callwright_gateway::{AnswerGuard, CallScope};
-use callwright_http::sse::EventSplitter;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::judge::Judge;
-use support::{APIS, Api, Heard, Said};
+use support::{Api, Heard, Said, TestApi, guarded};
 
 /// A tool that only reads, and one whose effect is unknown.
 fn gate() -> Arc<Gate> {
@@ -43,7 +42,7 @@ fn gate() -> Arc<Gate> {
 }
 
 fn guard(api: Api) -> AnswerGuard {
-    AnswerGuard::new(gate(), api.provider())
+    AnswerGuard::new(gate(), api)
         .splitting(CallScope::default())
         .rescuing()
 }
@@ -55,25 +54,11 @@ fn events(stream: &str) -> impl Iterator<Item = Bytes> {
 }
 
 fn judged(api: Api, stream: &str, portion: usize, judge: &mut Judge) -> String {
-    let mut guard = guard(api);
-    let mut splitter = EventSplitter::default();
-    let mut out = Vec::new();
-    for portion in stream.as_bytes().chunks(portion) {
-        splitter.push(portion);
-        while let Some(event) = splitter.next_event() {
-            guard.event(event, judge, &mut out);
-        }
-    }
-    out.push(splitter.rest());
-    guard.end(judge, &mut out);
-    assert_eq!(guard.unjudged(), None);
-    String::from_utf8(out.concat()).expect("text")
+    guarded::streamed(guard(api), stream, portion, judge)
 }
 
 fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
-    guard(api)
-        .body(body, judge)
-        .unwrap_or_else(|| body.to_owned())
+    guarded::whole(guard(api), body, judge)
 }
 
 /// A message that is only text.

@@ -106,7 +106,7 @@ proptest! {
 
     #[test]
     fn a_streamed_answer_is_rescued_like_a_whole_one(said in message(), piece in 1_usize..40, portion in 1_usize..300) {
-        for api in APIS {
+        for api in Api::ALL {
             check(api, &said, piece, portion);
         }
     }
@@ -117,7 +117,7 @@ fn every_notation_is_rescued_from_every_api() {
     for notation in 0..NOTATIONS {
         let arguments = json!({"city": "Paris", "days": 3});
         let call = written(notation, "get_weather", &arguments);
-        for api in APIS {
+        for api in Api::ALL {
             for piece in [1, 3, 1000] {
                 assert!(check(api, &text(&call), piece, 1000), "{api:?}: {call}");
                 let reasoned = Said {
@@ -143,7 +143,7 @@ fn it_does_not_matter_how_bytes_are_cut() {
     let said = text(
         "Let me look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}</tool_call>",
     );
-    for api in APIS {
+    for api in Api::ALL {
         let stream = api.streamed(&said, 20);
         let once = judged(api, &stream, usize::MAX, &mut Judge::default());
         // Portions of any size cut the same places as before beyond the longest event.

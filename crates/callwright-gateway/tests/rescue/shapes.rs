@@ -258,9 +258,9 @@ fn nothing_is_rescued_that_the_request_has_no_room_for() {
     single.is_single = true;
     let mut other = CallScope::default();
     other.tools = Some(vec!["book_trip".to_owned()]);
-    for api in APIS {
+    for api in Api::ALL {
         let changes = |said: &Said, scope: &CallScope| {
-            let mut guard = AnswerGuard::new(gate(), api.provider())
+            let mut guard = AnswerGuard::new(gate(), api)
                 .splitting(scope.clone())
                 .rescuing();
             guard

@@ -18,7 +18,7 @@ fn what_quotes_a_call_or_only_begins_like_one_keeps_its_bytes() {
         "[link](https://example.org)",
         "<think>",
     ] {
-        for api in APIS {
+        for api in Api::ALL {
             for piece in [1, 5, 1000] {
                 assert!(
                     !check(api, &text(message), piece, 1000),
@@ -45,7 +45,7 @@ fn only_what_may_be_a_call_waits() {
         });
         held.flatten().collect()
     };
-    for api in APIS {
+    for api in Api::ALL {
         let prose = "Well: the weather in Paris is fine.";
         let waiting = passes(api, prose).iter().filter(|passes| !**passes).count();
         // A blank waits for the word after it: it goes if a call follows.
@@ -67,7 +67,7 @@ fn what_is_held_for_too_long_goes_on_as_it_came() {
     let said = text(
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>",
     );
-    for api in APIS {
+    for api in Api::ALL {
         let stream = api.streamed(&said, 3);
         let number = events(&stream).count();
         for release in 0..number {
@@ -113,7 +113,7 @@ fn who_only_observes_changes_nothing() {
     let said = text(
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>",
     );
-    for api in APIS {
+    for api in Api::ALL {
         let (mut guard, mut judge) = (guard(api).only_observing(), Judge::default());
         let stream = api.streamed(&said, 3);
         for event in events(&stream) {
