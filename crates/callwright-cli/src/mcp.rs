@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
 use callwright::policy::Validation;
-use callwright_live::Live;
+use callwright_live::{Guards, Live};
 use callwright_mcp::guard::Settings;
 use callwright_mcp::hub::{self, ServerGroup};
 use callwright_mcp::status::Status;
@@ -66,7 +66,15 @@ fn live(arguments: &McpArguments) -> Result<Option<Arc<Live>>> {
         (None, Some(program)) => program.to_string_lossy().into_owned(),
         (None, None) => bail!(NO_COMMAND),
     };
-    Ok(Some(Arc::new(Live::new(guarded))))
+    let live = Live::new(Guards::Tools, guarded).with_feedback(feedback(arguments));
+    Ok(Some(Arc::new(live)))
+}
+
+/// What the model is told.
+fn feedback(arguments: &McpArguments) -> Feedback {
+    arguments
+        .style
+        .map_or_else(Feedback::default, Feedback::new)
 }
 
 fn settings(arguments: &McpArguments, live: Option<&Arc<Live>>) -> Result<Settings> {
@@ -78,9 +86,7 @@ fn settings(arguments: &McpArguments, live: Option<&Arc<Live>>) -> Result<Settin
     settings.trust_annotations = arguments.trust_annotations;
     settings.fix_schemas = arguments.fix_schemas;
     settings.quiet = Duration::from_secs(u64::from(arguments.quiet_turn));
-    if let Some(style) = arguments.style {
-        settings.feedback = Feedback::new(style);
-    }
+    settings.feedback = feedback(arguments);
     settings.most_bytes = arguments.max_message_bytes;
     settings.limits.max_bytes = arguments.max_argument_bytes;
     let mut sinks = Sinks::builder();

@@ -314,27 +314,46 @@ fn a_command_is_served_over_http() {
 
 #[test]
 fn the_page_shows_the_calls_of_http_clients() {
-    let server = server(&plain_tool(), ANSWER);
+    let mut tools = plain_tool();
+    tools[0]["outputSchema"] = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let on_call = r#"n = arguments["n"]; say(id, result={"content": [], "structuredContent": {"n": "three" if n == 3 else n}})"#;
+    let server = server(&tools, on_call);
     let command: Vec<&str> = server.iter().map(String::as_str).collect();
-    let guard = http::Guard::listen(&mut program(), &[&["--"], &command[..]].concat());
+    let options = [&["--style", "numbered", "--"], &command[..]].concat();
+    let guard = http::Guard::listen(&mut program(), &options);
     let session = http::session(&guard.url);
-    for (id, n) in [json!(1), json!("2"), json!("many")].iter().enumerate() {
+    for (id, n) in [json!(1), json!("2"), json!("many"), json!(3)]
+        .iter()
+        .enumerate()
+    {
         let call = http::call(id, "t", &json!({"n": n}));
         http::rest(http::post(&guard.url, Some(&session), &call));
     }
-    let metrics = || http::get(&guard.url.replace("/mcp", "/callwright/metrics"));
-    for verdict in ["valid", "repaired", "refused"] {
-        let line = format!(
-            "callwright_calls_total{{api=\"mcp\",verdict=\"{verdict}\",tool=\"t\",model=\"\"}} 1"
-        );
+    let at = |path: &str| http::get(&guard.url.replace("/mcp", path));
+    for line in [
+        r#"callwright_calls_total{api="mcp",verdict="valid",tool="t",model=""} 2"#,
+        r#"callwright_calls_total{api="mcp",verdict="repaired",tool="t",model=""} 1"#,
+        r#"callwright_calls_total{api="mcp",verdict="refused",tool="t",model=""} 1"#,
+        r#"callwright_failures_total{code="invalid_arguments"} 1"#,
+        r#"callwright_failures_total{code="schema_violation"} 1"#,
+        r#"callwright_requests_total{api="mcp",status="200"} "#,
+    ] {
         // Events take a moment.
-        eventually(&line, || metrics().contains(&line));
+        eventually(line, || at("/callwright/metrics").contains(line));
     }
-    let stats = http::get(&guard.url.replace("/mcp", "/callwright/stats"));
-    assert!(stats.contains("Please rewrite the input"), "{stats}");
-    let page = http::get(&guard.url.replace("/mcp", "/callwright/"));
+    let stats = at("/callwright/stats");
+    for part in [
+        r#""guards":"tools""#,
+        r#""results_refused":1"#,
+        // What the model is told, in the style that was asked for.
+        "Please fix the parameters",
+        "does not fit its schema",
+    ] {
+        assert!(stats.contains(part), "{part}: {stats}");
+    }
+    let page = at("/callwright/");
     assert!(page.contains("<title>callwright</title>"), "{page}");
-    let ready = http::get(&guard.url.replace("/mcp", "/callwright/ready"));
+    let ready = at("/callwright/ready");
     assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
 }
 

@@ -10,7 +10,7 @@ use callwright_http::host_check::HostCheck;
 use callwright_http::proxy::{ProxyError, ProxyOptions};
 use callwright_http::server::HttpServer;
 use callwright_http::upstream::UpstreamLimits;
-use callwright_live::{Live, OperatorPages};
+use callwright_live::{Guards, Live, OperatorPages};
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
@@ -213,7 +213,7 @@ impl Gateway {
     /// If an option is invalid.
     pub fn new(options: GatewayOptions) -> Result<Self, ProxyError> {
         let upstream = options.proxy.connect()?;
-        let live = Arc::new(Live::new(upstream.to_string()));
+        let live = Arc::new(Live::new(Guards::Api, upstream.to_string()));
         let (sinks, hosts) = (options.sinks.clone(), options.proxy.host_check.clone());
         Ok(Gateway {
             relay: Arc::new(Relay {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use callwright_live::Live;
+use callwright_live::{Guards, Live};
 
 /// The names of metrics in a text.
 fn names(text: &str) -> BTreeSet<&str> {
@@ -28,7 +28,10 @@ fn the_dashboard_knows_the_metrics() {
     let dashboard =
         std::fs::read_to_string(folder.join("grafana/callwright.json")).expect("a dashboard");
     serde_json::from_str::<serde_json::Value>(&dashboard).expect("JSON");
-    let metrics = Live::new("x").page("metrics", 0).expect("metrics").text;
+    let metrics = Live::new(Guards::Api, "x")
+        .page("metrics", 0)
+        .expect("metrics")
+        .text;
     let (asked, counted) = (names(&dashboard), names(&metrics));
     assert!(asked.len() > 6, "{asked:?}");
     let unknown: Vec<_> = asked.difference(&counted).collect();

@@ -137,9 +137,8 @@ fn look(browser: &mut Browser, url: &str) -> Value {
     let elsewhere: Vec<&Value> = requested
         .map(|event| &event["params"]["request"]["url"])
         .filter(|asked| {
-            !asked
-                .as_str()
-                .is_some_and(|asked| asked.starts_with(url.trim_end_matches("/callwright/")))
+            let asked = asked.as_str().unwrap_or_default();
+            !asked.starts_with(url) && !asked.starts_with("data:")
         })
         .collect();
     seen["elsewhere"] = json!(elsewhere);

@@ -3,9 +3,12 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
+use callwright::check::OutputVerdict;
 use callwright::event::{Event, Judgement};
+use callwright::failure::Failure;
 use serde::Serialize;
 
+use crate::Guards;
 use crate::metrics::Counter;
 
 /// How many minutes are kept: enough for the shape of a morning.
@@ -20,11 +23,15 @@ const EXAMPLE_BYTES: usize = 2_048;
 /// What happened since the start.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
+    guards: Guards,
     guarded: String,
     /// Seconds since 1970.
     started: u64,
     now: u64,
     calls: VerdictCounts,
+    /// Results that the model did not get, and tools that failed.
+    results_refused: u64,
+    tools_failed: u64,
     /// Calls that were held until they were whole, and for how long in all.
     held: u64,
     held_seconds: f64,
@@ -83,12 +90,15 @@ impl VerdictCounts {
 }
 
 impl Figures {
-    pub(crate) fn new(guarded: String, started: SystemTime) -> Self {
+    pub(crate) fn new(guards: Guards, guarded: String, started: SystemTime) -> Self {
         Figures {
+            guards,
             guarded,
             started: seconds(started),
             now: 0,
             calls: VerdictCounts::default(),
+            results_refused: 0,
+            tools_failed: 0,
             held: 0,
             held_seconds: 0.0,
             released: 0,
@@ -126,7 +136,18 @@ impl Figures {
         self.held_seconds += took.as_secs_f64();
     }
 
-    pub(crate) fn judged(&mut self, event: &Event, model: &str, instruction: Option<String>) {
+    /// Counts a call. `failures` is what was wrong with it or its result, with what the model is told.
+    pub(crate) fn judged(
+        &mut self,
+        event: &Event,
+        model: &str,
+        failures: Vec<(&Failure, Option<String>)>,
+    ) {
+        match event.output_verdict {
+            Some(OutputVerdict::Refused) => self.results_refused += 1,
+            Some(OutputVerdict::Failed) => self.tools_failed += 1,
+            _ => {}
+        }
         let at = seconds(event.time) / 60;
         self.calls.add(event);
         self.minute(at).add(event);
@@ -140,10 +161,10 @@ impl Figures {
                 row.note(event, edit.rule, None);
             });
         }
-        if let (Some(failure), Some(instruction)) = (&event.failure, instruction) {
+        for (failure, instruction) in failures {
             let key = format!("{} {}", event.tool, failure.code.name());
             update(&mut self.refusals, &key, |row| {
-                row.note(event, failure.code.name(), Some(instruction));
+                row.note(event, failure.code.name(), instruction);
             });
         }
     }

@@ -20,9 +20,12 @@ mod operator_pages;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use callwright::event::{Event, Judgement, Sink, callback};
+use callwright::check::OutputVerdict;
+use callwright::event::{Event, Sink, callback};
+use callwright::failure::Failure;
 use callwright::feedback::Feedback;
 use parking_lot::Mutex;
+use serde::Serialize;
 
 use self::figures::Figures;
 use self::metrics::Metrics;
@@ -31,11 +34,22 @@ pub use self::operator_pages::OperatorPages;
 
 const PAGE: &str = include_str!("page.html");
 
+/// What a guard is in front of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guards {
+    /// An API of a model: the guard sees answers, and never what tools return.
+    Api,
+    /// Tools: the guard sees calls and results, and never an answer.
+    Tools,
+}
+
 /// What happened so far.
 #[derive(Debug)]
 pub struct Live {
     metrics: Metrics,
     figures: Mutex<Figures>,
+    feedback: Feedback,
 }
 
 /// A page: what it is, and its text.
@@ -49,11 +63,19 @@ pub struct Page {
 
 impl Live {
     /// Nothing has happened yet. `guarded` is what the page says is guarded: a URL or a command.
-    pub fn new(guarded: impl Into<String>) -> Self {
+    pub fn new(guards: Guards, guarded: impl Into<String>) -> Self {
         Live {
             metrics: Metrics::default(),
-            figures: Mutex::new(Figures::new(guarded.into(), SystemTime::now())),
+            figures: Mutex::new(Figures::new(guards, guarded.into(), SystemTime::now())),
+            feedback: Feedback::default(),
         }
+    }
+
+    /// Shows the words that this feedback has for the model.
+    #[must_use]
+    pub fn with_feedback(mut self, feedback: Feedback) -> Self {
+        self.feedback = feedback;
+        self
     }
 
     /// Counts one.
@@ -84,7 +106,8 @@ impl Live {
             self.metrics
                 .add(Counter::Edits, &[edit.rule, edit.grade.name()], 1);
         }
-        if let Some(failure) = &event.failure {
+        let failures = self.failures(event);
+        for (failure, _) in &failures {
             self.metrics
                 .add(Counter::Failures, &[failure.code.name()], 1);
         }
@@ -92,12 +115,22 @@ impl Live {
             self.metrics.add(Counter::Rescued, &[notation.name()], 1);
         }
         self.metrics.time(Timer::Gate, event.gate_time);
-        let instruction = event
-            .failure
-            .as_ref()
-            .filter(|_| event.verdict == Judgement::Refused);
-        let instruction = instruction.map(|failure| Feedback::default().render(failure));
-        self.figures.lock().judged(event, model, instruction);
+        self.figures.lock().judged(event, model, failures);
+    }
+
+    /// What was wrong with a call or its result, each with what the model is told about it.
+    fn failures<'e>(&self, event: &'e Event) -> Vec<(&'e Failure, Option<String>)> {
+        let result_is_told = event.output_verdict != Some(OutputVerdict::Warned);
+        let failures = [
+            (&event.failure, true),
+            (&event.warning, false),
+            (&event.output_failure, result_is_told),
+        ];
+        let failures = failures.into_iter().filter_map(|(failure, is_told)| {
+            let failure = failure.as_ref()?;
+            Some((failure, is_told.then(|| self.feedback.render(failure))))
+        });
+        failures.collect()
     }
 
     /// A sink that counts calls, for guards that send events.

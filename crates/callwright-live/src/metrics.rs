@@ -40,10 +40,10 @@ macro_rules! counters {
 }
 
 counters! {
-    Requests, "callwright_requests_total", ["api", "status"], "Requests that were passed on.";
+    Requests, "callwright_requests_total", ["api", "status"], "Requests of clients.";
     Calls, "callwright_calls_total", ["api", "verdict", "tool", "model"], "Calls in answers, by verdict.";
     Edits, "callwright_edits_total", ["rule", "grade"], "Edits of calls.";
-    Failures, "callwright_failures_total", ["code"], "Calls that were refused, by failure.";
+    Failures, "callwright_failures_total", ["code"], "What was wrong with calls and results.";
     Rescued, "callwright_rescued_total", ["notation"], "Calls that came as text.";
     Reasks, "callwright_reasks_total", ["outcome"], "Answers that the model was asked for again.";
     ReaskTokens, "callwright_reask_tokens_total", [], "Tokens that asking again took.";

@@ -54,6 +54,11 @@ impl OperatorPages {
         uri.path().starts_with(PREFIX) && !self.are_elsewhere.load(Ordering::Relaxed)
     }
 
+    /// What they show.
+    pub fn live(&self) -> &Live {
+        &self.live
+    }
+
     /// The guard takes no more requests.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
@@ -122,10 +127,11 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
+    use crate::Guards;
 
     fn status(path: &str, from: [u8; 4], header: Option<(&str, &str)>) -> u16 {
         let pages = OperatorPages::new(
-            Arc::new(Live::new("test")),
+            Arc::new(Live::new(Guards::Api, "test")),
             Sinks::default(),
             HostCheck::default(),
         );

@@ -12,7 +12,7 @@ use callwright_http::headers::{is_compressed, to_upstream};
 use callwright_http::host_check::HostCheck;
 use callwright_http::server::Draining;
 use callwright_http::upstream::TransferError;
-use callwright_live::OperatorPages;
+use callwright_live::{Counter, OperatorPages};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderName;
 use hyper::http::request::Parts;
@@ -78,7 +78,13 @@ impl Proxy {
             return pages.answer(from, &request);
         }
         let reply = self.reply(from, request).await;
-        reply.unwrap_or_else(HttpRefusal::into_response)
+        let response = reply.unwrap_or_else(HttpRefusal::into_response);
+        if let Some(pages) = &self.pages {
+            let status = response.status();
+            let labels = ["mcp", status.as_str()];
+            pages.live().count(Counter::Requests, &labels);
+        }
+        response
     }
 
     async fn reply(self: &Arc<Self>, from: IpAddr, request: Request<Incoming>) -> Reply {
