@@ -1,6 +1,6 @@
 //! An agent as they are usually written: it streams, puts the pieces together by their index, and runs what it gets.
 //!
-//! It checks nothing. Its tool accepts a city and a number of days, and fails on anything else.
+//! It checks nothing. Its weather tool accepts a city and a number of days, and fails on anything else.
 
 use std::error::Error;
 
@@ -17,11 +17,16 @@ pub(crate) struct Agent {
 /// What came of one answer.
 pub(crate) enum Received {
     Words(String),
-    Calls { calls: Vec<RanCall>, finish: String },
+    Calls {
+        words: String,
+        calls: Vec<RanCall>,
+        finish: String,
+    },
 }
 
 /// A call, and the outcome of running it.
 pub(crate) struct RanCall {
+    pub(crate) id: String,
     pub(crate) tool: String,
     pub(crate) arguments: String,
     pub(crate) outcome: String,
@@ -48,7 +53,7 @@ impl Agent {
 
     /// Asks the model once, and runs the calls of its answer.
     pub(crate) async fn turn(&mut self) -> Result<Received, Box<dyn Error>> {
-        let request = json!({"model": "scripted", "stream": true, "messages": self.messages, "tools": [tool()]});
+        let request = json!({"model": "scripted", "stream": true, "messages": self.messages, "tools": tools()});
         let asked = self
             .client
             .post(format!("{}/chat/completions", self.base))
@@ -102,20 +107,30 @@ impl Agent {
             self.messages
                 .push(json!({"role": "tool", "tool_call_id": call.id, "content": outcome}));
             ran.push(RanCall {
+                id: call.id,
                 tool: call.tool,
                 arguments: call.arguments,
                 outcome,
             });
         }
-        Ok(Received::Calls { calls: ran, finish })
+        Ok(Received::Calls {
+            words,
+            calls: ran,
+            finish,
+        })
     }
 }
 
-/// The one tool, as it is declared.
-fn tool() -> Value {
-    let parameters = json!({"type": "object", "required": ["city"], "additionalProperties": false, "properties": {
+/// The tools, as they are declared. The second one is never called.
+fn tools() -> Value {
+    let weather = json!({"type": "object", "required": ["city"], "additionalProperties": false, "properties": {
         "city": {"type": "string"}, "days": {"type": "integer", "minimum": 1, "maximum": 7}}});
-    json!({"type": "function", "function": {"name": "get_weather", "parameters": parameters}})
+    let postcard =
+        json!({"type": "object", "required": ["to"], "properties": {"to": {"type": "string"}}});
+    json!([
+        {"type": "function", "function": {"name": "get_weather", "parameters": weather}},
+        {"type": "function", "function": {"name": "send_postcard", "parameters": postcard}},
+    ])
 }
 
 fn run(tool: &str, arguments: &str) -> Result<String, String> {

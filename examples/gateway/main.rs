@@ -1,11 +1,12 @@
 //! An agent behind `callwright serve`, and a model that makes every mistake once.
 //!
 //! Run it with `cargo run -p callwright-examples --example gateway`. Three programs that speak HTTP with each other: a scripted
-//! API that streams broken answers ([`script`]), the gateway, and an agent that knows nothing of callwright ([`agent`]). For
-//! each answer it prints what the model sent, what the agent got, and what the gateway wrote down.
+//! API that streams broken answers ([`script`], [`turns`]), the gateway, and an agent that knows nothing of callwright
+//! ([`agent`]). For each answer it prints what the model sent, what the agent got, and what the gateway wrote down.
 
 mod agent;
 mod script;
+mod turns;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use std::time::Duration;
 
 use callwright::Policy;
 use callwright::event::{Event, Sinks, channel};
-use callwright_gateway::{Gateway, GatewayOptions};
+use callwright_gateway::{Gateway, GatewayOptions, History, Loops};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
 use agent::{Agent, Received};
-use script::{Script, TURNS};
+use script::Script;
+use turns::TURNS;
 
 /// The model may be asked again for tools that only read.
 const POLICY: &str = "[tool.get_weather]\neffect = \"read\"\n";
@@ -32,7 +34,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut options = GatewayOptions::new(format!("http://{api}"));
     options.policy = Policy::from_toml(POLICY)?;
     options.sinks = Sinks::builder().sink("record", sink).start()?;
+    // None of these three is on unless asked for.
     options.reask = 1;
+    options.loops = Loops::Stop;
+    options.history = History::Mend;
     let gateway = Gateway::new(options)?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -57,11 +62,18 @@ async fn tell(
         }
         match received {
             Received::Words(words) => println!("   agent:   {words:?}"),
-            Received::Calls { calls, finish } => {
+            Received::Calls {
+                words,
+                calls,
+                finish,
+            } => {
+                if !words.is_empty() {
+                    println!("   agent:   {words:?}");
+                }
                 for call in calls {
                     println!(
-                        "   agent:   {} {}, then {}",
-                        call.tool, call.arguments, call.outcome
+                        "   agent:   {}: {} {}, then {}",
+                        call.id, call.tool, call.arguments, call.outcome
                     );
                 }
                 println!("            finish_reason {finish:?}");
@@ -85,10 +97,13 @@ fn told(event: &Event) -> String {
         told.push_str(&format!(", {}", edit.rule));
     }
     if let Some(notation) = event.rescued {
-        told.push_str(&format!(", written as text ({})", notation.name()));
+        told.push_str(&format!(", taken out of text ({})", notation.name()));
     }
     if let Some(failure) = &event.failure {
         told.push_str(&format!(", {}", failure.code.name()));
+    }
+    if let Some(notice) = &event.notice {
+        told.push_str(&format!(", notice {}", notice.code.name()));
     }
     if let Some(outcome) = line["reask"]["outcome"].as_str() {
         told.push_str(&format!(", asked again: {outcome}"));

@@ -1,4 +1,4 @@
-//! The API: it streams chat completions in which everything goes wrong that users of gateways report, once each.
+//! The API: it streams the answers of [`TURNS`], and rejects conversations as real ones do.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -6,122 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 
-/// One answer of the model.
-pub(crate) struct Turn {
-    pub(crate) mistake: &'static str,
-    /// The deltas of the answer, each as JSON.
-    deltas: &'static [&'static str],
-    /// `None` if it is missing, together with the end of the stream.
-    finish: Option<&'static str>,
-    /// How many records the gateway writes.
-    pub(crate) records: usize,
-}
-
-pub(crate) const TURNS: [Turn; 12] = [
-    Turn {
-        mistake: "a number as text",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_1","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\","}}]}"#,
-            r#"{"tool_calls":[{"index":0,"function":{"arguments":"\"days\":\"3\"}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "two calls with one index, and `stop` beside them",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_2","function":{"name":"get_weather","arguments":"{\"city\":\"Lyon\"}"}}]}"#,
-            r#"{"tool_calls":[{"index":0,"id":"call_3","function":{"name":"get_weather","arguments":"{\"city\":\"Nice\"}"}}]}"#,
-        ],
-        finish: Some("stop"),
-        records: 2,
-    },
-    Turn {
-        mistake: "no index",
-        deltas: &[
-            r#"{"tool_calls":[{"id":"call_4","function":{"name":"get_weather","arguments":"{\"city\":\"Turin\"}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "id and name again with every piece",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_5","function":{"name":"get_weather","arguments":"{\"city\":"}}]}"#,
-            r#"{"tool_calls":[{"index":0,"id":"call_5","function":{"name":"get_weather","arguments":"\"Milan\"}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "arguments as an object",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_6","function":{"name":"get_weather","arguments":{"city":"Genoa"}}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "arguments encoded twice",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_7","function":{"name":"get_weather","arguments":"\"{\\\"city\\\":\\\"Pisa\\\"}\""}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "Python instead of JSON",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_8","function":{"name":"get_weather","arguments":"{'city': 'Rome', 'days': 2,}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "a name with the prefix of a template",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_9","function":{"name":"functions.get_weather","arguments":"{\"city\":\"Naples\"}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 1,
-    },
-    Turn {
-        mistake: "a call as text, and no end of the stream",
-        deltas: &[
-            r#"{"content":"```json\n{\"name\": \"get_weather\", "}"#,
-            r#"{"content":"\"arguments\": {\"city\": \"Bari\"}}\n```"}"#,
-        ],
-        finish: None,
-        records: 1,
-    },
-    Turn {
-        mistake: "a city is missing: the model is asked again",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_10","function":{"name":"get_weather","arguments":"{\"days\":2}"}}]}"#,
-        ],
-        finish: Some("tool_calls"),
-        records: 2,
-    },
-    Turn {
-        mistake: "cut off by the token limit: it passes as it came",
-        deltas: &[
-            r#"{"tool_calls":[{"index":0,"id":"call_11","function":{"name":"get_weather","arguments":"{\"city\":\"Pale"}}]}"#,
-        ],
-        finish: Some("length"),
-        records: 1,
-    },
-    Turn {
-        mistake: "none: words pass at once",
-        deltas: &[r#"{"content":"Sunny "}"#, r#"{"content":"everywhere."}"#],
-        finish: Some("stop"),
-        records: 0,
-    },
-];
+use crate::turns::TURNS;
 
 /// What the model says when it is asked again.
 const SECOND_TRY: &str = r#"{"choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_x","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Palermo\",\"days\":2}"}}]}}]}"#;
@@ -178,11 +68,17 @@ async fn answer(
     let messages = request["messages"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);
+    if messages.iter().any(has_unreadable_arguments) {
+        let error = "arguments of a call are not a JSON object";
+        script.says(format!("(status 400: {error:?})"));
+        let body = json!({"error": {"type": "invalid_request_error", "message": error}});
+        return (StatusCode::BAD_REQUEST, body.to_string()).into_response();
+    }
     let answered = messages
         .iter()
         .filter(|message| message["role"] == "assistant");
     let Some(turn) = TURNS.get(answered.count()) else {
-        return (axum::http::StatusCode::BAD_REQUEST, "the script has ended").into_response();
+        return (StatusCode::BAD_REQUEST, "the script has ended").into_response();
     };
     let mut stream = String::new();
     let mut event = |delta: Value, finish: Option<&str>| {
@@ -200,4 +96,12 @@ async fn answer(
         stream.push_str("data: [DONE]\n\n");
     }
     ([(header::CONTENT_TYPE, "text/event-stream")], stream).into_response()
+}
+
+fn has_unreadable_arguments(message: &Value) -> bool {
+    let calls = message["tool_calls"].as_array();
+    calls.into_iter().flatten().any(|call| {
+        let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
+        !serde_json::from_str::<Value>(arguments).is_ok_and(|read| read.is_object())
+    })
 }
