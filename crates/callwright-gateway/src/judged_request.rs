@@ -24,6 +24,7 @@ use crate::mend::mend;
 use crate::reask::{IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::relay::{Relay, refusal};
 use crate::request::{LookedAtBody, RequestView, decoded};
+use crate::unjudged::{Unjudged, contained};
 
 /// The first response to a request, and what the request says; otherwise why that is not known.
 type Answered = (Response<Incoming>, Result<RequestView, &'static str>);
@@ -69,7 +70,11 @@ impl Relay {
         if !response.status().is_success() {
             return Ok(body::passed_through(response));
         }
-        let Some(mut judge) = self.judge_of(api, settings, &view) else {
+        let judge = contained(|| self.judge_of(api, settings, &view));
+        let Some(mut judge) = judge.unwrap_or_else(|| {
+            self.unjudged(Unjudged::Defect.name());
+            None
+        }) else {
             return Ok(body::passed_through(response));
         };
         drop(view);

@@ -17,6 +17,7 @@
 //! - `loops`, `stop`: calls that repeat what the conversation holds
 //! - `reask`, `refused_call`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
 //! - `answer_end`: what is only decided when an answer is over
+//! - `unjudged`: why something passes without being judged
 //! - `mend`: conversations that a provider rejects
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -50,6 +51,7 @@ mod rewrite;
 mod side_request;
 mod stop;
 mod text_fate;
+mod unjudged;
 
 pub use api::Api;
 pub use call_ids::TakenIds;
@@ -58,3 +60,4 @@ pub use callwright_http::proxy::{ProxyError, ProxyOptions};
 pub use gateway::{Gateway, GatewayOptions, History, Loops, Mode, Rescue, ToolsListed};
 pub use guard::{AnswerGuard, CallJudge, Decision, NewCall, SplitCall};
 pub use mend::{HistoryDefect, mend};
+pub use unjudged::Unjudged;

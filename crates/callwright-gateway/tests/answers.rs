@@ -11,8 +11,10 @@ mod support;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use callwright::call::Call;
+use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, ToolSpec};
-use callwright_gateway::{AnswerGuard, CallScope};
+use callwright_gateway::{AnswerGuard, CallJudge, CallScope, Decision, SplitCall, Unjudged};
 use proptest::prelude::*;
 use serde_json::json;
 use support::judge::Judge;
@@ -197,5 +199,54 @@ fn text_is_not_held_and_calls_are() {
         assert!(passed >= 4, "{api:?}");
         assert!(!guard.is_holding());
         assert_eq!(judge.verdicts.len(), 1);
+    }
+}
+
+/// Fails at the call with this number.
+struct Failing(usize);
+
+impl CallJudge for Failing {
+    fn judge(&mut self, gate: &Gate, call: &Call<'_>, split: &mut SplitCall<'_>) -> Decision {
+        assert!(self.0 > 0, "this call is one too many");
+        self.0 -= 1;
+        Judge::default().judge(gate, call, split)
+    }
+
+    fn mended(&mut self, _: EnvelopeDefect) {}
+}
+
+#[test]
+fn a_defect_of_ours_costs_the_client_nothing() {
+    let call = |at: usize, arguments: &str| {
+        let id = format!("call_{at}");
+        (id, "get_weather".to_owned(), arguments.to_owned())
+    };
+    let said = Said {
+        text: "Let me look.".to_owned(),
+        calls: vec![
+            call(0, r#"{"city":"Paris"}"#),
+            call(1, r#"{"city":"Rome","days":"2"}"#),
+            call(2, r#"{"city":"Oslo"}"#),
+        ],
+        ..Said::default()
+    };
+    for api in Api::ALL {
+        let (stream, body) = (api.streamed(&said, 4), api.whole(&said));
+        for sound in 0..2 {
+            let mut judge = Failing(sound);
+            let mut guard = guard(api);
+            let mut out = Vec::new();
+            for event in stream.split_inclusive("\n\n") {
+                let event = Bytes::copy_from_slice(event.as_bytes());
+                guard.event(event, &mut judge, &mut out);
+            }
+            guard.end(&mut judge, &mut out);
+            assert_eq!(guard.unjudged(), Some(Unjudged::Defect), "{api:?}");
+            let out = String::from_utf8(out.concat()).expect("text");
+            assert_eq!(out, stream, "{api:?} {sound}");
+            let mut whole = AnswerGuard::new(gate(), api);
+            assert_eq!(whole.body(&body, &mut Failing(sound)), None);
+            assert_eq!(whole.unjudged(), Some(Unjudged::Defect));
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use callwright::Gate;
-use callwright::wire::{AnswerReader, StreamedAnswer, UnreadableAnswer};
+use callwright::wire::{AnswerReader, Site, StreamedAnswer, UnreadableAnswer};
 use callwright_http::sse::EventFields;
 
 pub use self::decision::{CallJudge, Decision, NewCall, SplitCall};
@@ -28,6 +28,7 @@ use crate::call_scope::CallScope;
 use crate::own_events;
 use crate::rewrite::replace;
 use crate::text_fate::TextFate;
+use crate::unjudged::{Unjudged, contained};
 
 /// The data of the last event of a chat completion.
 const DONE: &[u8] = b"[DONE]";
@@ -47,9 +48,12 @@ pub struct AnswerGuard {
     /// Whether calls are made of text.
     rescues: bool,
     waiting: VecDeque<WaitingEvent>,
+    /// Of this step: the event that has come, unless it waits, and those that wait no longer, as they came.
+    incoming: Option<Bytes>,
+    taken: Vec<Bytes>,
     /// Whether everything goes on as it came.
     only_observes: bool,
-    unjudged: Option<UnreadableAnswer>,
+    unjudged: Option<Unjudged>,
     /// The data of an early event, for others like it.
     sample: Option<String>,
     api: Api,
@@ -69,6 +73,8 @@ impl AnswerGuard {
             scope: None,
             rescues: false,
             waiting: VecDeque::new(),
+            incoming: None,
+            taken: Vec::new(),
             only_observes: false,
             unjudged: None,
             sample: None,
@@ -121,21 +127,44 @@ impl AnswerGuard {
     }
 
     /// Why the rest of the answer is not judged.
-    pub fn unjudged(&self) -> Option<UnreadableAnswer> {
+    pub fn unjudged(&self) -> Option<Unjudged> {
         self.unjudged
     }
 
     /// Takes the next event, and adds what goes to the client now.
     pub fn event(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        let (data, None) = (EventFields::read(&event).data, self.unjudged) else {
+        if self.unjudged.is_some() {
             return out.push(event);
-        };
+        }
+        self.incoming = Some(event.clone());
+        self.step(out, |guard, out| guard.take(event, judge, out));
+    }
+
+    /// Does one step. Should it fail, it is undone, and everything goes on as it came from here on.
+    fn step(&mut self, out: &mut Vec<Bytes>, step: impl FnOnce(&mut Self, &mut Vec<Bytes>)) {
+        if self.unjudged == Some(Unjudged::Defect) {
+            return;
+        }
+        let before = out.len();
+        if contained(|| step(self, out)).is_none() {
+            self.unjudged = Some(Unjudged::Defect);
+            out.truncate(before);
+            out.append(&mut self.taken);
+            out.extend(self.waiting.drain(..).map(|event| event.bytes));
+            out.extend(self.incoming.take());
+        }
+        self.incoming = None;
+        self.taken.clear();
+    }
+
+    fn take(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        let data = EventFields::read(&event).data;
         let Some(data) = data else {
             // A comment keeps its place, like everything else: while it waits, the client gets keep-alives of ours.
             return if self.waiting.is_empty() {
                 out.push(event);
             } else {
-                self.waiting.push_back(WaitingEvent::without_data(event));
+                self.wait(event, String::new(), Vec::new());
             };
         };
         let is_done = data.as_ref() == DONE;
@@ -150,8 +179,8 @@ impl AnswerGuard {
         let sites = match sites {
             Ok(sites) => sites,
             Err(reason) => {
-                self.unjudged = Some(reason);
-                self.release(judge, out);
+                self.unjudged = Some(Unjudged::Unreadable(reason));
+                self.let_go(judge, out);
                 return out.push(event);
             }
         };
@@ -167,53 +196,69 @@ impl AnswerGuard {
             return out.push(event);
         }
         let data = String::from_utf8_lossy(&data).into_owned();
-        let event = WaitingEvent {
-            bytes: event,
-            data,
-            sites,
-        };
-        if self.may_overtake(&event) {
+        if self.may_overtake(&sites) {
+            let event = WaitingEvent {
+                bytes: event,
+                data,
+                sites,
+            };
             self.write(event, judge, out);
         } else {
-            self.waiting.push_back(event);
+            self.wait(event, data, sites);
             self.go_on(judge, out);
         }
     }
 
+    /// An event waits after the others.
+    fn wait(&mut self, bytes: Bytes, data: String, sites: Vec<Site>) {
+        self.incoming = None;
+        self.waiting.push_back(WaitingEvent { bytes, data, sites });
+    }
+
     /// Takes a whole body; returns what it becomes, or `None` if it stays as it is.
     pub fn body(&mut self, body: &str, judge: &mut impl CallJudge) -> Option<String> {
-        match self.reader.read(body) {
-            Ok(sites) => {
-                self.reader.end();
-                self.judge_ended(true, judge);
-                let pieces = self.pieces(&sites, true, judge);
-                (!self.only_observes && !pieces.is_empty()).then(|| replace(body, pieces))
-            }
-            Err(reason) => {
+        let changed = contained(|| {
+            let sites = self.reader.read(body)?;
+            self.reader.end();
+            self.judge_ended(true, judge);
+            let pieces = self.pieces(&sites, true, judge);
+            Ok((!self.only_observes && !pieces.is_empty()).then(|| replace(body, pieces)))
+        });
+        let changed = changed.map(|changed| changed.map_err(Unjudged::Unreadable));
+        changed
+            .unwrap_or(Err(Unjudged::Defect))
+            .unwrap_or_else(|reason| {
                 self.unjudged = Some(reason);
                 None
-            }
-        }
+            })
     }
 
     /// The stream has ended by itself: adds what is left.
     pub fn end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        self.reader.end();
-        self.judge_ended(true, judge);
-        self.release(judge, out);
-        self.add_missing_end(judge, out);
+        self.step(out, |guard, out| {
+            guard.reader.end();
+            guard.judge_ended(true, judge);
+            guard.let_go(judge, out);
+            guard.add_missing_end(judge, out);
+        });
     }
 
     /// The stream broke off: adds what is left, as it came.
     pub fn break_off(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        self.reader.break_off();
-        self.judge_ended(true, judge);
-        self.release(judge, out);
+        self.step(out, |guard, out| {
+            guard.reader.break_off();
+            guard.judge_ended(true, judge);
+            guard.let_go(judge, out);
+        });
     }
 
     /// Lets everything go that waits. A call that is still open goes on as it came, and is judged for the record only; text
     /// that might be one stays text.
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
+        self.step(out, |guard, out| guard.let_go(judge, out));
+    }
+
+    fn let_go(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         for text in &mut self.texts {
             if text.is_open() {
                 *text = TextFate::AsItCame;

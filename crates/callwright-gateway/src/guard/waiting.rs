@@ -16,33 +16,23 @@ pub(super) struct WaitingEvent {
     pub(super) sites: Vec<Site>,
 }
 
-impl WaitingEvent {
-    pub(super) fn without_data(bytes: Bytes) -> Self {
-        WaitingEvent {
-            bytes,
-            data: String::new(),
-            sites: Vec::new(),
-        }
-    }
-}
-
 impl AnswerGuard {
     /// Whether an event goes on before those that wait: it waits for nothing itself, and belongs to other choices.
-    pub(super) fn may_overtake(&self, event: &WaitingEvent) -> bool {
-        let own = self.choices(event);
+    pub(super) fn may_overtake(&self, sites: &[Site]) -> bool {
+        let own = self.choices(sites);
         let is_other = |waiting: &WaitingEvent| {
-            let theirs = self.choices(waiting);
+            let theirs = self.choices(&waiting.sites);
             !theirs.is_empty() && theirs.iter().all(|choice| !own.contains(choice))
         };
-        !self.waits(event)
+        !self.waits(sites)
             && (self.waiting.is_empty() || !own.is_empty() && self.waiting.iter().all(is_other))
     }
 
     /// Whether it belongs to a call that is still open, or to text that may be one.
-    fn waits(&self, event: &WaitingEvent) -> bool {
+    fn waits(&self, sites: &[Site]) -> bool {
         let is_open = |call| matches!(self.fates.get(call), None | Some(CallFate::Open));
         let text = |choice: usize| self.texts.get(choice);
-        event.sites.iter().any(|site| match &site.role {
+        sites.iter().any(|site| match &site.role {
             SiteRole::Text { choice, said } => text(*choice).is_some_and(|text| text.holds(said)),
             SiteRole::TextPart { choice, start } => {
                 text(*choice).is_some_and(|text| text.holds_part(*start))
@@ -65,7 +55,7 @@ impl AnswerGuard {
         })
     }
 
-    fn choices(&self, event: &WaitingEvent) -> Vec<usize> {
+    fn choices(&self, sites: &[Site]) -> Vec<usize> {
         let calls = &self.reader.answer().calls;
         let of = |site: &Site| match site.role {
             SiteRole::Text { choice, .. }
@@ -74,15 +64,16 @@ impl AnswerGuard {
             | SiteRole::Finish { choice, .. } => Some(choice),
             _ => calls.get(call_of(site)?).map(|call| call.choice),
         };
-        event.sites.iter().filter_map(of).collect()
+        sites.iter().filter_map(of).collect()
     }
 
     /// The events at the front that wait no longer.
     pub(super) fn go_on(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         while let Some(event) = self.waiting.pop_front() {
-            if self.waits(&event) {
+            if self.waits(&event.sites) {
                 return self.waiting.push_front(event);
             }
+            self.taken.push(event.bytes.clone());
             self.write(event, judge, out);
         }
     }
