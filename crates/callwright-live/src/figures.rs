@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime};
 use callwright::check::OutputVerdict;
 use callwright::event::{Event, Judgement};
 use callwright::failure::Failure;
+use callwright::internal::first_bytes;
 use serde::Serialize;
 
-use crate::Guards;
 use crate::metrics::Counter;
+use crate::{Guards, LONGEST_NAME};
 
 /// How many minutes are kept: enough for the shape of a morning.
 const MINUTES: usize = 180;
@@ -151,18 +152,20 @@ impl Figures {
         let at = seconds(event.time) / 60;
         self.calls.add(event);
         self.minute(at).add(event);
-        update(&mut self.tools, &event.tool, |counts| counts.add(event));
+        let tool = first_bytes(&event.tool, LONGEST_NAME);
+        update(&mut self.tools, tool, |counts| counts.add(event));
         if !model.is_empty() {
+            let model = first_bytes(model, LONGEST_NAME);
             update(&mut self.models, model, |counts| counts.add(event));
         }
         for edit in &event.edits {
-            let key = format!("{} {}", event.tool, edit.rule);
+            let key = format!("{tool} {}", edit.rule);
             update(&mut self.edits, &key, |row| {
                 row.note(event, edit.rule, None);
             });
         }
         for (failure, instruction) in failures {
-            let key = format!("{} {}", event.tool, failure.code.name());
+            let key = format!("{tool} {}", failure.code.name());
             update(&mut self.refusals, &key, |row| {
                 row.note(event, failure.code.name(), instruction);
             });
@@ -194,16 +197,11 @@ impl Figures {
 impl Row {
     fn note(&mut self, event: &Event, name: &str, instruction: Option<String>) {
         self.count += 1;
-        event.tool.clone_into(&mut self.tool);
+        first_bytes(&event.tool, LONGEST_NAME).clone_into(&mut self.tool);
         name.clone_into(&mut self.name);
         self.example = event.line().to_string();
         if self.example.len() > EXAMPLE_BYTES {
-            let ends = (0..=EXAMPLE_BYTES).rev();
-            let end = ends
-                .into_iter()
-                .find(|at| self.example.is_char_boundary(*at));
-            self.example.truncate(end.unwrap_or_default());
-            self.example.push('…');
+            self.example = format!("{}…", first_bytes(&self.example, EXAMPLE_BYTES));
         }
         self.instruction = instruction;
     }

@@ -32,6 +32,9 @@ use self::metrics::Metrics;
 pub use self::metrics::{Counter, Timer};
 pub use self::operator_pages::OperatorPages;
 
+/// How many bytes of a name are kept that strangers choose: providers allow 64 for a tool.
+const LONGEST_NAME: usize = 128;
+
 const PAGE: &str = include_str!("page.html");
 
 /// What a guard is in front of.

@@ -1,16 +1,22 @@
 //! Counters, and the text in which Prometheus reads them.
 //!
-//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`. Counting
-//! what was counted before allocates nothing: it is done for every call.
+//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`, under the verdict
+//! that they have. Counting what was counted before allocates nothing: it is done for every call.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use callwright::internal::first_bytes;
 use parking_lot::Mutex;
 
-/// How many values a label may have that comes from outside.
-const MOST_VALUES: usize = 100;
+use crate::LONGEST_NAME;
+
+/// How many rows a counter may have with values that come from outside: a hundred tools, each with every verdict, and some models.
+const MOST_ROWS: usize = 1_000;
+
+/// The labels whose values come from outside.
+const FROM_OUTSIDE: [&str; 3] = ["tool", "model", "status"];
 
 /// The bounds of the buckets of times, in seconds: from a lookup to a call that is written for minutes.
 const BUCKETS: [f64; 10] = [
@@ -94,6 +100,7 @@ impl Metrics {
         let table = &mut *self.counts.lock();
         table.key.clear();
         for label in labels {
+            let label = first_bytes(label, LONGEST_NAME);
             if label.contains(BETWEEN) {
                 table.key.push_str(&label.replace(BETWEEN, " "));
             } else {
@@ -106,10 +113,17 @@ impl Metrics {
             *count += number;
             return;
         }
-        let key = if counts.len() < MOST_VALUES {
+        let key = if counts.len() < MOST_ROWS {
             table.key.clone()
         } else {
-            labels.iter().flat_map(|_| ["other", "\u{1f}"]).collect()
+            let (_, names, _) = counter.described();
+            let mut values = table.key.split_terminator(BETWEEN);
+            let values = names.iter().flat_map(|name| {
+                let value = values.next().unwrap_or_default();
+                let is_ours = !FROM_OUTSIDE.contains(name);
+                [if is_ours { value } else { "other" }, "\u{1f}"]
+            });
+            values.collect()
         };
         *counts.entry(key).or_default() += number;
     }
@@ -204,17 +218,30 @@ mod tests {
     #[test]
     fn labels_of_strangers_are_bounded_and_escaped() {
         let metrics = Metrics::default();
-        for at in 0..1_000 {
-            metrics.add(Counter::Failures, &[&format!("code \"{at}\"\n")], 1);
+        for at in 0..1_500 {
+            let verdict = ["valid", "refused"][at % 2];
+            let labels = ["chat", verdict, &format!("tool \"{at}\"\n"), "m"];
+            metrics.add(Counter::Calls, &labels, 1);
         }
         let text = metrics.text(0);
-        assert!(text.contains(r#"callwright_failures_total{code="code \"7\"\n"} 1"#));
-        assert!(text.contains(r#"callwright_failures_total{code="other"} 900"#));
-        assert_eq!(
-            text.matches("callwright_failures_total{").count(),
-            MOST_VALUES + 1
-        );
+        let has =
+            |row: &str| text.contains(&format!("callwright_calls_total{{api=\"chat\",{row}\n"));
+        assert!(has(r#"verdict="refused",tool="tool \"7\"\n",model="m"} 1"#));
+        for verdict in ["valid", "refused"] {
+            let row = format!(r#"verdict="{verdict}",tool="other",model="other"}} 250"#);
+            assert!(has(&row), "{text}");
+        }
+        let rows = text.matches("callwright_calls_total{").count();
+        assert_eq!(rows, MOST_ROWS + 2);
         assert!(text.contains("callwright_released_total 0\n"));
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        let metrics = Metrics::default();
+        let model = "ü".repeat(1_000_000);
+        metrics.add(Counter::Calls, &["chat", "valid", "t", &model], 1);
+        assert!(metrics.text(0).len() < 10_000);
     }
 
     #[test]
