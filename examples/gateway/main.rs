@@ -89,7 +89,7 @@ async fn tell(
     Ok(())
 }
 
-/// One record in one line: the verdict, what was changed, and why it was refused.
+/// One record in one line: the verdict, what was changed in the call and around it, and why it was refused.
 fn told(event: &Event) -> String {
     let line: Value = serde_json::from_str(&event.line().to_string()).unwrap_or_default();
     let mut told = format!("{} {}", event.tool, event.verdict.name());
@@ -104,6 +104,9 @@ fn told(event: &Event) -> String {
     }
     if let Some(notice) = &event.notice {
         told.push_str(&format!(", notice {}", notice.code.name()));
+    }
+    if !event.mended.is_empty() {
+        told.push_str(&format!(", mended {}", event.mended.join(" and ")));
     }
     if let Some(outcome) = line["reask"]["outcome"].as_str() {
         told.push_str(&format!(", asked again: {outcome}"));

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use callwright::call::Call;
-use callwright::event::{Event, Reask, Sinks};
+use callwright::event::{Event, Reask};
 use callwright::repair::Grade;
 use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, Settled, Verdict};
 use callwright_live::{Counter, Live};
 
+use crate::answer_record::AnswerRecord;
 use crate::api::Api;
 use crate::call_ids::TakenIds;
 use crate::call_scope::CallScope;
@@ -35,7 +36,7 @@ pub(crate) struct AnswerJudge {
     pub(crate) rescues: bool,
     /// The ids that calls of the conversation have.
     pub(crate) taken_ids: TakenIds,
-    pub(crate) sinks: Sinks,
+    pub(crate) record: AnswerRecord,
     pub(crate) live: Arc<Live>,
     pub(crate) counts: AnswerCounts,
     /// Knows whether calls repeat what the conversation holds.
@@ -145,10 +146,11 @@ impl AnswerJudge {
             tokens: asked.tokens,
         };
         for event in events {
-            self.sinks.report(|| event.with_reask(reask));
+            self.record.add(event.with_reask(reask));
         }
         for (_, event) in asked.new_calls.iter().flatten() {
-            self.sinks.report(|| event.clone());
+            self.record
+                .add(event.clone().with_model(named(&self.model)));
         }
         let decisions = asked.decisions(decisions, &refused)?;
         self.counts.reasked += u32::try_from(refused.len()).unwrap_or(u32::MAX);
@@ -230,6 +232,7 @@ impl AnswerJudge {
         let event = Event::of(gate, call, &settled.verdict, SystemTime::now());
         let event = event
             .with_notice(settled.notice().cloned())
+            .with_model(named(&self.model))
             .with_gate_time(took);
         self.live.judged(&event, self.api.name(), &self.model);
         match (&mut self.refusals, &settled.verdict) {
@@ -247,11 +250,16 @@ impl AnswerJudge {
             }
             (_, verdict) => {
                 self.counts.refused += u32::from(matches!(verdict, Verdict::Refused(_)));
-                self.sinks.send(event);
+                self.record.add(event);
             }
         }
         decision
     }
+}
+
+/// The model of a request, if the request names one.
+fn named(model: &str) -> Option<String> {
+    Some(model.to_owned()).filter(|model| !model.is_empty())
 }
 
 /// Calls that were not asked for again, since the client went away or the answer went on, are on record all the same.
@@ -263,7 +271,7 @@ impl Drop for AnswerJudge {
             .into_iter()
             .flat_map(|refusals| refusals.events)
         {
-            self.sinks.send(event);
+            self.record.add(event);
         }
     }
 }
@@ -279,6 +287,7 @@ impl CallJudge for AnswerJudge {
 
     fn mended(&mut self, defect: EnvelopeDefect) {
         self.counts.mended += 1;
+        self.record.mended(defect);
         self.live
             .count(Counter::Edits, &[defect.name(), "lossless"]);
     }

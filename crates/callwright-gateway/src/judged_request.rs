@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
+use crate::answer_record::AnswerRecord;
 use crate::api::{Api, streams_an_array};
 use crate::gateway::{GatewayOptions, History, LiveSettings, Loops, Mode};
 use crate::judge::{AnswerCounts, AnswerJudge, Refusals};
@@ -238,7 +239,7 @@ impl Relay {
             model: request.model(),
             has_tools_elsewhere: request.found.has_tools_elsewhere,
             tools,
-            sinks: self.options.sinks.clone(),
+            record: AnswerRecord::new(self.options.sinks.clone()),
             live: Arc::clone(&self.live),
             counts: AnswerCounts::default(),
         })

@@ -149,6 +149,7 @@ impl JudgedAnswerStream {
                 if let Some(tail) = self.tail.take() {
                     return Some(Ok(tail));
                 }
+                self.judge.record.finish();
                 let failure = self.failure.take()?;
                 // The connection is dropped at once, with everything that has not been written to it yet.
                 tokio::time::sleep(LAST_BYTES).await;

@@ -13,7 +13,7 @@
 //! - `call_scope`, `text_fate`, `added_calls`, `call_writer`: calls that came as text, or several in one: which are wanted,
 //!   which are there, and how the client gets them
 //! - `call_ids`: one id for each call
-//! - `judge`: the verdict on a call, on record and counted
+//! - `judge`, `answer_record`: the verdict on a call, on record and counted
 //! - `loops`, `stop`: calls that repeat what the conversation holds
 //! - `reask`, `refused_call`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
 //! - `answer_end`: what is only decided when an answer is over
@@ -23,6 +23,7 @@
 
 mod added_calls;
 mod answer_end;
+mod answer_record;
 mod api;
 mod array_stream;
 mod call_ids;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use callwright::internal::first_bytes;
 use callwright_http::body::BoxError;
 use hyper::HeaderMap;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -21,6 +22,9 @@ use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
 use crate::request_members::{Found, Member};
 use crate::request_scan::RequestScan;
+
+/// How many bytes of the name of a model are kept. The longest are paths of files.
+const LONGEST_MODEL: usize = 128;
 
 /// A request, once all of it has passed.
 #[derive(Debug)]
@@ -81,11 +85,11 @@ impl RequestView {
         tools.filter(|tools| *tools != "null")
     }
 
+    /// The model that is asked for; empty if the request does not say so.
     pub(crate) fn model(&self) -> String {
         let model = self.found.member(Member::Model);
-        model
-            .and_then(|model| serde_json::from_str(model).ok())
-            .unwrap_or_default()
+        let model: Option<Cow<'_, str>> = model.and_then(|model| serde_json::from_str(model).ok());
+        first_bytes(&model.unwrap_or_default(), LONGEST_MODEL).to_owned()
     }
 
     /// Which calls the request has room for; `None` if it wants none.

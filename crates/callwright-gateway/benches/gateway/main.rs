@@ -1,9 +1,11 @@
 //! What the gateway costs beside a bare reverse proxy: `cargo bench -p callwright-gateway`.
 //!
 //! An API, a bare hyper proxy and gateways run in one process, each on a thread of its own, whose CPU time is read from the
-//! system (Linux only). A client sends to them in turns, so that a busy machine slows all of them alike. What counts are
-//! the differences and ratios, not the times. Then memory: 2,000 open streams, and many requests (`CALLWRIGHT_SOAK` sets how
-//! many). Where litellm is installed, its proxy is measured beside them.
+//! system (Linux only). They share one core, since waking a thread on another one costs several times as much as a request, and
+//! it is luck which threads are where. A client sends to them in short turns, and of all turns of a server the lower quartile
+//! counts: other programs on the machine only ever add time. Where litellm is installed, its proxy is measured beside them.
+//!
+//! Then memory, on all cores: 2,000 open streams, and many requests (`CALLWRIGHT_SOAK` sets how many).
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -18,6 +20,7 @@ mod litellm;
 mod memory;
 mod servers;
 
+use std::process::Command;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,12 +33,18 @@ use hyper::{HeaderMap, Method};
 use crate::litellm::Litellm;
 use crate::servers::{Server, api, bare_proxy, gateway, request, run_as_gateway};
 
-/// How often each request is sent per round, and how many rounds there are.
-const REQUESTS: usize = 400;
-const ROUNDS: usize = 5;
+/// How often a small request is sent in one turn. Reading the CPU time costs as much as one.
+const REQUESTS: usize = 40;
+
+/// How many turns each server has, and how many before them only warm up.
+const ROUNDS: usize = 100;
+const WARMING: usize = 10;
 
 /// How many events a streamed answer has that are not a call's.
 const EVENTS: usize = 500;
+
+/// The process that measures CPU time is told so.
+const CPU_ONLY: &str = "cpu-only";
 
 fn main() {
     if run_as_gateway() {
@@ -51,10 +60,27 @@ fn main() {
     runtime.block_on(async {
         // It serves until it is dropped.
         let upstream = Server::start(api);
-        let whole = cpu(upstream.port).await;
-        beside_litellm(upstream.port, whole).await;
-        memory::print(upstream.port).await;
+        if std::env::args().any(|word| word == CPU_ONLY) {
+            let whole = cpu(upstream.port).await;
+            beside_litellm(upstream.port, whole).await;
+        } else {
+            measure_cpu();
+            memory::print(upstream.port).await;
+        }
     });
+}
+
+/// Measures CPU time in another process, on one core.
+fn measure_cpu() {
+    let program = std::env::current_exe().unwrap();
+    let pinned = Command::new("taskset")
+        .args(["--cpu-list", "0"])
+        .args([program.as_os_str(), CPU_ONLY.as_ref()])
+        .status();
+    if pinned.is_err() {
+        println!("taskset is not installed: the times below are not of one core");
+        Command::new(program).arg(CPU_ONLY).status().unwrap();
+    }
 }
 
 /// Prints the CPU time of each server for each kind of request; returns that of the gateway for a small one.
@@ -102,15 +128,14 @@ async fn cpu(api: u16) -> f64 {
             "/v1/chat/completions"
         };
         let mut cpu = vec![Vec::new(); servers.len()];
-        for round in 0..=ROUNDS {
+        for round in 0..WARMING + ROUNDS {
             for (at, (_, server)) in servers.iter().enumerate() {
                 let before = server.cpu().await;
                 for _ in 0..times {
                     send(&clients[at], path, body.clone()).await;
                 }
                 let per = (server.cpu().await - before) as f64 / times as f64 / 1_000.0;
-                // The first round warms up.
-                if round > 0 {
+                if round >= WARMING {
                     cpu[at].push(if is_streamed {
                         per / EVENTS as f64
                     } else {
@@ -120,9 +145,9 @@ async fn cpu(api: u16) -> f64 {
             }
         }
         println!("{what}");
-        let bare = median(&mut cpu[0]);
+        let bare = lower_quartile(&mut cpu[0]);
         for (at, (name, _)) in servers.iter().enumerate() {
-            let own = median(&mut cpu[at]);
+            let own = lower_quartile(&mut cpu[at]);
             println!(
                 "  {name:<20} {own:>9.2} µs CPU, {:>+9.2} µs, {:>5.2} x the bare proxy",
                 own - bare,
@@ -147,11 +172,15 @@ async fn beside_litellm(api: u16, gateway: f64) {
     for _ in 0..20 {
         send(&client, path, body.clone()).await;
     }
-    let (before, times) = (litellm.cpu(), 100);
-    for _ in 0..times {
-        send(&client, path, body.clone()).await;
+    let mut cpu = Vec::new();
+    for _ in 0..20 {
+        let before = litellm.cpu();
+        for _ in 0..5 {
+            send(&client, path, body.clone()).await;
+        }
+        cpu.push((litellm.cpu() - before) / 5.0);
     }
-    let own = (litellm.cpu() - before) / f64::from(times);
+    let own = lower_quartile(&mut cpu);
     println!(
         "litellm's proxy, 1 kB, whole answer: {own:.0} µs CPU, {:.0} x the gateway",
         own / gateway
@@ -182,7 +211,7 @@ async fn send(client: &Upstream, path: &str, body: Bytes) {
     }
 }
 
-fn median(values: &mut [f64]) -> f64 {
+fn lower_quartile(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values[values.len() / 4]
 }

@@ -90,6 +90,7 @@ impl<'e> EventLine<'e> {
         line.nullable("session", event.session.as_deref(), write_json_string);
         line.nullable("turn", event.turn, write_bare);
         line.nullable("round", event.round, write_bare);
+        line.optional("model", event.model.as_deref(), write_json_string);
         line.nullable("id", event.id.as_ref(), Value::write_json);
         let tool = tool.as_deref().unwrap_or(&event.tool);
         line.nullable("tool", Some(tool), write_json_string);
@@ -121,6 +122,14 @@ impl<'e> EventLine<'e> {
             let detail = feedback.notice(notice);
             LineWriter(out).nullable("detail", Some(&*detail), write_json_string);
             out.push('}');
+        });
+        let mended = Some(&event.mended).filter(|names| !names.is_empty());
+        line.optional("mended", mended, |names, out| {
+            for (at, name) in names.iter().enumerate() {
+                out.push(if at == 0 { '[' } else { ',' });
+                write_json_string(name, out);
+            }
+            out.push(']');
         });
         line.optional("reask", event.reask.as_ref(), |reask, out| {
             let _ = write!(out, "{{\"tries\":{}", reask.tries);

@@ -115,6 +115,10 @@ pub struct Event {
     pub failure: Option<Failure>,
     /// What the model was told beside the result or the refusal.
     pub notice: Option<Notice>,
+    /// The model that made the call, where that is known.
+    pub model: Option<String>,
+    /// What a gateway mended around the calls of the answer up to this one: the names of [`EnvelopeDefect`](crate::wire::EnvelopeDefect)s.
+    pub mended: Vec<&'static str>,
     /// How the model was asked for the call again, if a gateway did so.
     pub reask: Option<Reask>,
     /// Whether the call ran although the ledger could not be reached, so that it counts for no budget and no loop.
@@ -200,6 +204,8 @@ impl Event {
                 Verdict::Refused(refused) => refused.notice.clone(),
                 _ => None,
             },
+            model: None,
+            mended: Vec::new(),
             reask: None,
             uncounted: false,
             warning: verdict.warning().cloned(),
@@ -239,6 +245,13 @@ impl Event {
     #[must_use]
     pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
         self.notice = notice;
+        self
+    }
+
+    /// The same event of a call of this model.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<String>) -> Self {
+        self.model = model;
         self
     }
 

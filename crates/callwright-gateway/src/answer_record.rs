@@ -1,0 +1,54 @@
+//! The records of the calls of one answer.
+//!
+//! The last one waits until another call is judged or the answer is over: what is mended around a call is only known when the
+//! client gets it.
+
+use callwright::event::{Event, Sinks};
+use callwright::wire::EnvelopeDefect;
+
+/// Takes the records of one answer, and hands them on.
+#[derive(Debug)]
+pub(crate) struct AnswerRecord {
+    sinks: Sinks,
+    last: Option<Event>,
+    /// What was mended that no record has.
+    mended: Vec<&'static str>,
+}
+
+impl AnswerRecord {
+    pub(crate) fn new(sinks: Sinks) -> Self {
+        AnswerRecord {
+            sinks,
+            last: None,
+            mended: Vec::new(),
+        }
+    }
+
+    /// Adds the record of a call.
+    pub(crate) fn add(&mut self, event: Event) {
+        self.finish();
+        self.last = Some(event);
+    }
+
+    /// Something was mended around the calls.
+    pub(crate) fn mended(&mut self, defect: EnvelopeDefect) {
+        let name = defect.name();
+        if !self.mended.contains(&name) {
+            self.mended.push(name);
+        }
+    }
+
+    /// Hands on what waits: nothing more is mended.
+    pub(crate) fn finish(&mut self) {
+        if let Some(mut event) = self.last.take() {
+            event.mended = std::mem::take(&mut self.mended);
+            self.sinks.send(event);
+        }
+    }
+}
+
+impl Drop for AnswerRecord {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
