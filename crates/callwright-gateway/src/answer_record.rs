@@ -10,7 +10,7 @@ use callwright::wire::EnvelopeDefect;
 #[derive(Debug)]
 pub(crate) struct AnswerRecord {
     sinks: Sinks,
-    last: Option<Event>,
+    last: Option<Box<Event>>,
     /// What was mended that no record has.
     mended: Vec<&'static str>,
 }
@@ -27,7 +27,7 @@ impl AnswerRecord {
     /// Adds the record of a call.
     pub(crate) fn add(&mut self, event: Event) {
         self.finish();
-        self.last = Some(event);
+        self.last = Some(Box::new(event));
     }
 
     /// Something was mended around the calls.
@@ -42,7 +42,7 @@ impl AnswerRecord {
     pub(crate) fn finish(&mut self) {
         if let Some(mut event) = self.last.take() {
             event.mended = std::mem::take(&mut self.mended);
-            self.sinks.send(event);
+            self.sinks.send(*event);
         }
     }
 }

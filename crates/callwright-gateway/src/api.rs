@@ -95,6 +95,13 @@ impl Api {
     }
 }
 
+/// The model in a path, where it is not in the body: Gemini's, Vertex's, and the deployments of Azure.
+pub(crate) fn model_in_path(path: &str) -> Option<&str> {
+    let after = |key: &str| path.rsplit_once(key).map(|(_, after)| after);
+    let model = after("/models/").or_else(|| after("/deployments/"))?;
+    model.split([':', '/']).next()
+}
+
 /// Whether the answer to a request comes as a JSON list, piece by piece: Gemini's unless an event stream is asked for.
 pub(crate) fn streams_an_array(asked: &Uri) -> bool {
     let mut query = asked.query().unwrap_or_default().split('&');
@@ -104,6 +111,21 @@ pub(crate) fn streams_an_array(asked: &Uri) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_may_name_the_model() {
+        for (path, model) in [
+            ("/v1beta/models/gemini-3:generateContent", Some("gemini-3")),
+            (
+                "/v1/projects/p/locations/l/publishers/anthropic/models/claude-5@1:rawPredict",
+                Some("claude-5@1"),
+            ),
+            ("/openai/deployments/gpt/chat/completions", Some("gpt")),
+            ("/v1/chat/completions", None),
+        ] {
+            assert_eq!(model_in_path(path), model, "{path}");
+        }
+    }
 
     #[test]
     fn the_end_of_a_path_tells_the_api() {

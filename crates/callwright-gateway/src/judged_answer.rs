@@ -38,7 +38,7 @@ impl Relay {
     /// Judges the calls of an answer on its way to the client.
     pub(crate) async fn judged_response(
         self: Arc<Self>,
-        mut judge: AnswerJudge,
+        mut judge: Box<AnswerJudge>,
         reasker: Option<Reasker>,
         response: Response<Incoming>,
     ) -> Result<Response<Body>, TransferError> {
@@ -83,7 +83,7 @@ impl Relay {
                 };
                 let mut changed = None;
                 if let Ok(text) = std::str::from_utf8(&bytes) {
-                    changed = guard.body(text, &mut judge);
+                    changed = guard.body(text, &mut *judge);
                     changed = end.body(text, changed, &guard, &mut judge, &self).await;
                 }
                 self.note_answer(&guard);

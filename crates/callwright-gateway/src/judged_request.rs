@@ -71,7 +71,7 @@ impl Relay {
         if !response.status().is_success() {
             return Ok(body::passed_through(response));
         }
-        let judge = contained(|| self.judge_of(api, settings, &view));
+        let judge = contained(|| self.judge_of(api, settings, parts.uri.path(), &view));
         let Some(mut judge) = judge.unwrap_or_else(|| {
             self.unjudged(Unjudged::Defect.name());
             None
@@ -218,14 +218,16 @@ impl Relay {
         &self,
         api: Api,
         settings: &LiveSettings,
+        path: &str,
         request: &RequestView,
-    ) -> Option<AnswerJudge> {
+    ) -> Option<Box<AnswerJudge>> {
         let listed = self.options.tools_listed.as_deref();
         let tools = settings
             .gates
             .get(request.tools()?, &settings.policy, listed)?;
         let is_watched = self.options.loops != Loops::Off;
-        Some(AnswerJudge {
+        // Boxed, since it is moved through several futures, each of which would have room for it.
+        Some(Box::new(AnswerJudge {
             loops: is_watched
                 .then(|| LoopCheck::new(request, &tools.ledger))
                 .flatten(),
@@ -236,13 +238,13 @@ impl Relay {
             scope: request.call_scope(),
             rescues: self.is_rescuing && request.may_be_rescued(),
             taken_ids: request.taken_ids(),
-            model: request.model(),
+            model: request.model(path),
             has_tools_elsewhere: request.found.has_tools_elsewhere,
             tools,
             record: AnswerRecord::new(self.options.sinks.clone()),
             live: Arc::clone(&self.live),
             counts: AnswerCounts::default(),
-        })
+        }))
     }
 }
 

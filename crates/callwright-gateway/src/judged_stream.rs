@@ -64,7 +64,7 @@ impl AnswerEvents {
 pub(crate) struct JudgedAnswerStream {
     events: AnswerEvents,
     guard: AnswerGuard,
-    judge: AnswerJudge,
+    judge: Box<AnswerJudge>,
     /// What goes to the client next.
     ready: VecDeque<Bytes>,
     /// What ends a list, after everything else.
@@ -92,7 +92,7 @@ impl JudgedAnswerStream {
         relay: Arc<Relay>,
         events: AnswerEvents,
         guard: AnswerGuard,
-        judge: AnswerJudge,
+        judge: Box<AnswerJudge>,
         end: AnswerEnd,
     ) -> Self {
         JudgedAnswerStream {
@@ -158,12 +158,12 @@ impl JudgedAnswerStream {
             match timeout(self.patience(), self.events.next()).await {
                 Ok(Ok(Some(event))) => {
                     self.end.note(&event);
-                    self.guard.event(event, &mut self.judge, &mut out);
+                    self.guard.event(event, &mut *self.judge, &mut out);
                 }
                 // An event without its end is the client's to judge.
                 Ok(Ok(None) | Err(TransferError::Unfinished)) => {
                     self.is_over = true;
-                    self.guard.end(&mut self.judge, &mut out);
+                    self.guard.end(&mut *self.judge, &mut out);
                     let rest = self.events.rest();
                     if matches!(self.events, AnswerEvents::Array(_)) {
                         self.tail = Some(rest).filter(|rest| !rest.is_empty());
@@ -174,7 +174,7 @@ impl JudgedAnswerStream {
                 }
                 Ok(Err(error)) => {
                     self.is_over = true;
-                    self.guard.break_off(&mut self.judge, &mut out);
+                    self.guard.break_off(&mut *self.judge, &mut out);
                     self.end.release(&mut out);
                     out.push(self.events.rest());
                     self.failure = Some(error.into());
@@ -245,7 +245,7 @@ impl JudgedAnswerStream {
             && (since.elapsed() >= self.options().hold || held > self.options().hold_bytes)
         {
             self.relay.live.count(Counter::Released, &[]);
-            self.guard.release(&mut self.judge, out);
+            self.guard.release(&mut *self.judge, out);
             self.end.release(out);
         }
     }

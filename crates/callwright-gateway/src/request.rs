@@ -18,6 +18,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::CONTENT_ENCODING;
 use parking_lot::Mutex;
 
+use crate::api::model_in_path;
 use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
 use crate::request_members::{Found, Member};
@@ -85,11 +86,12 @@ impl RequestView {
         tools.filter(|tools| *tools != "null")
     }
 
-    /// The model that is asked for; empty if the request does not say so.
-    pub(crate) fn model(&self) -> String {
+    /// The model that is asked for, in the body or in the path; empty if the request does not say so.
+    pub(crate) fn model(&self, path: &str) -> String {
         let model = self.found.member(Member::Model);
-        let model: Option<Cow<'_, str>> = model.and_then(|model| serde_json::from_str(model).ok());
-        first_bytes(&model.unwrap_or_default(), LONGEST_MODEL).to_owned()
+        let model: Option<String> = model.and_then(|model| serde_json::from_str(model).ok());
+        let model = model.as_deref().or_else(|| model_in_path(path));
+        first_bytes(model.unwrap_or_default(), LONGEST_MODEL).to_owned()
     }
 
     /// Which calls the request has room for; `None` if it wants none.

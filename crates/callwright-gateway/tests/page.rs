@@ -10,12 +10,19 @@
 mod browser;
 mod support;
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use browser::Browser;
+use callwright::call::Call;
+use callwright::event::{Event, Sinks};
+use callwright::{Gate, ToolSpec};
+use callwright_http::host_check::HostCheck;
+use callwright_live::{Guards, Live, OperatorPages};
 use serde_json::{Value, json};
 use support::scripted::{Running, ScriptedApi, text};
 use support::{Api, Said, TestApi};
+use tokio::net::TcpListener;
 
 const REQUEST: &str = r#"{"model": "<b>small</b>", "messages": [], "tools": [{"type": "function", "function": {"name": "get_weather",
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}, "key": {"type": "string", "writeOnly": true}},
@@ -98,14 +105,53 @@ async fn it_shows_what_happened() {
     );
 }
 
-fn look(browser: &mut Browser, url: &str) -> Value {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guard_of_tools_shows_results_instead_of_answers() {
+    let Some(mut browser) = Browser::start("live-tools") else {
+        return;
+    };
+    let tool = ToolSpec::new("get_weather", json!({"type": "object"}));
+    let gate = Gate::builder().tool(tool).build().expect("a tool");
+    let call = Call::from_text("get_weather", "{}");
+    let live = Arc::new(Live::new(Guards::Tools, "python3"));
+    let event = Event::of(&gate, &call, &gate.judge(&call), SystemTime::now());
+    live.judged(&event, "mcp", "");
+    let pages = OperatorPages::new(live, Sinks::default(), HostCheck::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    tokio::spawn(Arc::new(pages).serve(listener));
+    let looked = tokio::task::spawn_blocking(move || {
+        visit(&mut browser, &url);
+        let seen = "document.body.innerText";
+        browser.value(seen).as_str().expect("text").to_owned()
+    });
+    let seen = looked.await.expect("looked");
+    for part in [
+        "Results refused",
+        "Tools failed",
+        "bad results",
+        "get_weather",
+    ] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    for part in ["Rescued", "Held", "Asked again", "Models", "Not judged"] {
+        assert!(!seen.contains(part), "{part}: {seen}");
+    }
+}
+
+/// Opens the page, and waits until it shows figures.
+fn visit(browser: &mut Browser, url: &str) {
     browser.visit(url);
     for _ in 0..100 {
-        if browser.value("document.querySelectorAll('#totals b').length") == 8 {
+        if browser.value("document.querySelectorAll('#totals b').length") != 0 {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+fn look(browser: &mut Browser, url: &str) -> Value {
+    visit(browser, url);
     let table = |id: &str| {
         format!(
             "[...document.querySelectorAll('#{id} tr')].map(r => [...r.cells].map(c => c.textContent))"
