@@ -21,7 +21,7 @@ use crate::repair::{self, Healing, Terms, Trace, Trial};
 use crate::tool::{Tool, UnknownTool};
 use crate::validate::{self, Objections};
 use crate::verdict::{Refused, Repaired, Valid, Verdict};
-use crate::words::{Cause, Code, Cut, Edit, Failure, Grade, Validation};
+use crate::words::{Cause, Code, Correction, Cut, Edit, Failure, Grade, Issue, Validation};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     let healed = match gate.tool_set().find(&call.tool) {
@@ -75,7 +75,13 @@ impl<'c> Stopped<'c> {
             Stopped::Refused(refused) => return refused,
             Stopped::Objected(objected) => *objected,
         };
-        let issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
+        let mut issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
+        if tool.is_grave() {
+            // The key may be what keeps the call harmless: `dry_run`.
+            let is_left_out = |it: &&mut Issue| it.suggestion == Some(Correction::LeaveOut);
+            let left_out = issues.iter_mut().filter(is_left_out);
+            left_out.for_each(|issue| issue.suggestion = None);
+        }
         let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
         Refused::new(failure, Some(tool), Some(arguments)).into()
     }
