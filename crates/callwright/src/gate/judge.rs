@@ -76,11 +76,10 @@ impl<'c> Stopped<'c> {
             Stopped::Objected(objected) => *objected,
         };
         let mut issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
-        if tool.is_grave() {
-            // The key may be what keeps the call harmless: `dry_run`.
-            let is_left_out = |it: &&mut Issue| it.suggestion == Some(Correction::LeaveOut);
-            let left_out = issues.iter_mut().filter(is_left_out);
-            left_out.for_each(|issue| issue.suggestion = None);
+        // Of a call that may destroy, a key may be what keeps it harmless: `dry_run`.
+        let is_left_out = |it: &&mut Issue| it.suggestion == Some(Correction::LeaveOut);
+        for issue in issues.iter_mut().filter(is_left_out) {
+            issue.suggestion.take_if(|_| tool.is_grave());
         }
         let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
         Refused::new(failure, Some(tool), Some(arguments)).into()
