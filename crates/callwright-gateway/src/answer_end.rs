@@ -5,6 +5,7 @@
 //! gone to the client is never taken back: should the answer come out differently up to there, it goes on as it was.
 
 use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use callwright::Gate;
 use callwright::call::Call;
 use callwright::wire::{EnvelopeDefect, StreamedAnswer};
 use callwright_http::sse::{EventFields, event, with_data};
+use futures_util::FutureExt;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::api::Api;
@@ -24,6 +26,7 @@ use crate::reask::{AskedAgain, Reasker};
 use crate::refused_call::may_all_be_asked_for;
 use crate::relay::Relay;
 use crate::stop::{StoppedAnswer, StoppedEvent};
+use crate::unjudged::{Unjudged, contained};
 
 /// How many bytes of a stream are kept to ask again. Envelopes are most of it: ten thousand tokens have about two megabytes.
 const MOST_LOGGED: usize = 4 * 1024 * 1024;
@@ -46,6 +49,8 @@ pub(crate) struct AnswerEnd {
     stopped: Option<StoppedAnswer>,
     /// Whether the model gave up on a call.
     is_given_up: bool,
+    /// Whether something here has failed for a reason that is not the answer's.
+    has_defect: bool,
 }
 
 impl AnswerEnd {
@@ -61,6 +66,7 @@ impl AnswerEnd {
             sent_bytes: 0,
             stopped: None,
             is_given_up: false,
+            has_defect: false,
         }
     }
 
@@ -74,11 +80,20 @@ impl AnswerEnd {
         !self.kept.is_empty()
     }
 
+    /// Whether something here has failed since this was asked.
+    pub(crate) fn take_defect(&mut self) -> bool {
+        std::mem::take(&mut self.has_defect)
+    }
+
     /// Notes an event as it came.
     pub(crate) fn note(&mut self, event: &Bytes) {
-        if self.reasker.is_none() {
-            return;
+        if self.reasker.is_some() && contained(|| self.log(event)).is_none() {
+            self.has_defect = true;
+            self.never_ask();
         }
+    }
+
+    fn log(&mut self, event: &Bytes) {
         if let Some(data) = EventFields::read(event).data
             && let Ok(data) = std::str::from_utf8(&data)
         {
@@ -99,6 +114,21 @@ impl AnswerEnd {
 
     /// Takes what the guard let go, and leaves what goes to the client now. Says whether the model is to be asked again.
     pub(crate) fn pass(
+        &mut self,
+        out: &mut Vec<Bytes>,
+        guard: &AnswerGuard,
+        judge: &AnswerJudge,
+        is_over: bool,
+    ) -> bool {
+        contained(|| self.decide(out, guard, judge, is_over)).unwrap_or_else(|| {
+            self.has_defect = true;
+            self.stopped = None;
+            self.release(out);
+            false
+        })
+    }
+
+    fn decide(
         &mut self,
         out: &mut Vec<Bytes>,
         guard: &AnswerGuard,
@@ -216,15 +246,15 @@ impl AnswerEnd {
         relay: Arc<Relay>,
     ) -> Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>> {
         let reasker = self.reasker.take()?;
-        if self.is_given_up {
-            let gate = Arc::clone(&judge.tools.gate);
-            return Some(Box::pin(reasker.ask_the_same(relay, gate)));
-        }
-        let first = FirstAnswer::of_events(self.api, &self.log);
         let gate = Arc::clone(&judge.tools.gate);
+        if self.is_given_up {
+            return Some(or_not(reasker.ask_the_same(relay, gate)));
+        }
+        let first = contained(|| FirstAnswer::of_events(self.api, &self.log));
+        self.has_defect |= first.is_none();
         let calls = calls_of(guard.answer());
         let refused = judge.refused().to_vec();
-        Some(Box::pin(reasker.ask(relay, gate, first, calls, refused)))
+        Some(or_not(reasker.ask(relay, gate, first?, calls, refused)))
     }
 
     /// What takes the place of an answer that gave up, judged like any other.
@@ -243,6 +273,14 @@ impl AnswerEnd {
         judge: &mut AnswerJudge,
         out: &mut Vec<Bytes>,
     ) {
+        if contained(|| self.put_in(asked, judge, out)).is_none() {
+            self.has_defect = true;
+            out.clear();
+            self.release(out);
+        }
+    }
+
+    fn put_in(&mut self, asked: &AskedAgain, judge: &mut AnswerJudge, out: &mut Vec<Bytes>) {
         if self.is_given_up {
             let instead = self.instead(asked, judge);
             if let (Some(answer), Some(last)) = (instead, self.kept.last()) {
@@ -290,6 +328,14 @@ impl AnswerEnd {
         };
         Some(StoppedAnswer::new(self.api, text, !choice.text.is_empty()))
     }
+}
+
+/// The outcome of asking again; a defect of ours on the way is an answer that does not count.
+fn or_not(
+    asking: impl Future<Output = AskedAgain> + Send + 'static,
+) -> Pin<Box<dyn Future<Output = AskedAgain> + Send>> {
+    let asking = AssertUnwindSafe(asking).catch_unwind();
+    Box::pin(asking.map(|asked| asked.unwrap_or_else(|_| AskedAgain::not(Unjudged::Defect.name()))))
 }
 
 /// Whether the model may be asked again for what was refused: it is all about calls that were judged, in one choice.

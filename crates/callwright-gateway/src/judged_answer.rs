@@ -2,6 +2,7 @@
 //!
 //! It comes down as its own bytes, except for calls that are repaired.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,6 +10,7 @@ use callwright_http::body::{self, Body, BoxError, Portion};
 use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::{TransferError, UpstreamLimits};
+use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
@@ -22,6 +24,7 @@ use crate::judge::AnswerJudge;
 use crate::judged_stream::{AnswerEvents, JudgedAnswerStream};
 use crate::reask::Reasker;
 use crate::relay::Relay;
+use crate::unjudged::Unjudged;
 
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
@@ -84,7 +87,15 @@ impl Relay {
                 let mut changed = None;
                 if let Ok(text) = std::str::from_utf8(&bytes) {
                     changed = guard.body(text, &mut *judge);
-                    changed = end.body(text, changed, &guard, &mut judge, &self).await;
+                    let guarded = changed.clone();
+                    let ended = end.body(text, changed, &guard, &mut judge, &self);
+                    changed = AssertUnwindSafe(ended)
+                        .catch_unwind()
+                        .await
+                        .unwrap_or_else(|_| {
+                            self.unjudged(Unjudged::Defect.name());
+                            guarded
+                        });
                 }
                 self.note_answer(&guard);
                 if let Some(told) = judge

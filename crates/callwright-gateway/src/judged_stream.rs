@@ -24,6 +24,7 @@ use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;
 use crate::reask::AskedAgain;
 use crate::relay::Relay;
+use crate::unjudged::Unjudged;
 
 /// How long the last bytes before a failure have to reach the client's socket.
 const LAST_BYTES: Duration = Duration::from_millis(100);
@@ -196,6 +197,12 @@ impl JudgedAnswerStream {
                 self.asking = self
                     .end
                     .ask(&self.guard, &self.judge, Arc::clone(&self.relay));
+                if self.asking.is_none() {
+                    self.end.release(&mut out);
+                }
+            }
+            if self.end.take_defect() {
+                self.relay.unjudged(Unjudged::Defect.name());
             }
             self.watch_hold(&mut out);
             self.send(out);

@@ -64,7 +64,7 @@ pub(crate) struct AskedAgain {
 }
 
 impl AskedAgain {
-    fn not(outcome: &'static str) -> Self {
+    pub(crate) fn not(outcome: &'static str) -> Self {
         AskedAgain {
             outcomes: vec![outcome],
             ..AskedAgain::default()

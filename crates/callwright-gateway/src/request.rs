@@ -23,6 +23,7 @@ use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
 use crate::request_members::{Found, Member};
 use crate::request_scan::RequestScan;
+use crate::unjudged::{Unjudged, contained};
 
 /// How many bytes of the name of a model are kept. The longest are paths of files.
 const LONGEST_MODEL: usize = 128;
@@ -148,8 +149,8 @@ pub(crate) struct LookedAtBody {
 /// What was seen of a body.
 #[derive(Debug)]
 pub(crate) struct Look {
-    /// `None` if it is too large.
-    scan: Option<RequestScan>,
+    /// Otherwise why it is not looked at any more.
+    scan: Result<RequestScan, &'static str>,
     kept: Option<Vec<Bytes>>,
     /// How many bytes may still come.
     room: usize,
@@ -162,7 +163,7 @@ impl LookedAtBody {
     /// Looks at no more than `max_bytes`, and keeps them if they are needed later.
     pub(crate) fn new(body: Incoming, is_kept: bool, max_bytes: usize) -> (Self, Arc<Mutex<Look>>) {
         let look = Arc::new(Mutex::new(Look {
-            scan: Some(RequestScan::default()),
+            scan: Ok(RequestScan::default()),
             kept: is_kept.then(Vec::new),
             room: max_bytes,
             has_ended: body.is_end_stream(),
@@ -179,22 +180,25 @@ impl LookedAtBody {
 impl Look {
     fn take(&mut self, piece: &Bytes) {
         let Some(room) = self.room.checked_sub(piece.len()) else {
-            (self.scan, self.kept) = (None, None);
+            (self.scan, self.kept) = (Err("request_too_large"), None);
             return;
         };
         self.room = room;
-        if let Some(scan) = &mut self.scan {
-            scan.read(piece);
+        if let Ok(scan) = &mut self.scan
+            && contained(|| scan.read(piece)).is_none()
+        {
+            (self.scan, self.kept) = (Err(Unjudged::Defect.name()), None);
         }
-        if let Some(kept) = self.kept.as_mut().filter(|_| self.scan.is_some()) {
+        if let Some(kept) = self.kept.as_mut().filter(|_| self.scan.is_ok()) {
             kept.push(piece.clone());
         }
     }
 
     /// What the request says; otherwise why that is not known.
     pub(crate) fn view(&mut self) -> Result<RequestView, &'static str> {
-        let scan = self.scan.take().ok_or("request_too_large")?;
-        let found = scan.end().ok_or("request_shape")?;
+        let scan = std::mem::replace(&mut self.scan, Err("request_shape"))?;
+        let found = contained(|| scan.end()).ok_or(Unjudged::Defect.name())?;
+        let found = found.ok_or("request_shape")?;
         let body = KeptBody(self.kept.take().unwrap_or_default());
         Ok(RequestView { found, body })
     }
