@@ -88,8 +88,8 @@ pub(crate) enum Healing {
 }
 
 /// How many steps looking for a repair may take: less than two milliseconds. A usual call takes some ten thousand; a slip
-/// among 10,000 allowed values takes four fifths.
-const SEARCHING: usize = 1_250_000;
+/// among 10,000 allowed values takes nine tenths.
+const SEARCHING: usize = 1_150_000;
 
 /// The same where what is found is only proposed: that comes after a search in vain, and is worth less.
 const PROPOSING: usize = SEARCHING / 3;

@@ -130,6 +130,8 @@ impl<'s> Properties<'s> {
     }
 
     fn collect_all(&mut self, parts: impl IntoIterator<Item = &'s Schema>, depth_left: usize) {
+        let parts = parts.into_iter();
+        self.seen.reserve(parts.size_hint().0);
         for part in parts {
             self.collect(self.schema.follow(part), Approach::All, depth_left - 1);
         }
