@@ -105,6 +105,9 @@ def test_what_is_not_a_record() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interrupt_ends_a_replay() -> None:
+    # A shell that runs this in the background has it ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def endless() -> Iterator[Any]:
         while True:
             yield LOG[0]
