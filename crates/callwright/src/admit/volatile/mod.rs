@@ -166,14 +166,14 @@ fn is_volatile(text: &str) -> bool {
 
 /// What is left out of a value, and where it is.
 #[derive(Clone, Copy)]
-struct Look<'a> {
-    asked: &'a Asked<'a>,
+struct Look<'l, 'a> {
+    asked: &'l Asked<'a>,
     blocks: Blocks,
     /// Whether it is around what was asked for.
     is_meta: bool,
 }
 
-impl Look<'_> {
+impl Look<'_, '_> {
     /// Appends the canonical text of a value without what is volatile in it; sets `kept` if something is left.
     fn write(self, value: &Value<'_>, depth_left: usize, kept: &mut bool, out: &mut String) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
