@@ -109,10 +109,12 @@ impl Judge {
             tool.output = OutputSettings::default();
         }
         Ok(Judge {
+            // It admits nothing. A ledger of its own would take 50 kB.
             plain: Gate::builder()
                 .tools(tools.iter().cloned())
                 .policy(plain)
                 .cache(cache.clone())
+                .ledger(std::sync::Arc::clone(&ledger))
                 .build()?,
             gate: Gate::builder()
                 .tools(tools)

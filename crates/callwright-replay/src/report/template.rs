@@ -14,7 +14,7 @@ use super::view::{LoopView, TroublePlace, View};
 use super::{date, next, phrase};
 use crate::number::{about, bytes, conversations, count, duration, percent, thousands};
 
-/// How many clusters, tools, models, changes of verdicts and pieces of advice are shown; the rest is counted. On the page
+/// How many clusters, tools, models, proposals, changes of verdicts and pieces of advice are shown; the rest is counted. On the page
 /// a cluster takes about six kilobytes.
 pub(super) const ROWS: usize = 500;
 
@@ -44,7 +44,8 @@ pub(super) fn content(view: &View<'_>, written: WrittenFiles<'_>) -> Value {
         all_models => view.models.len(),
         clusters => rows(&view.clusters),
         all_clusters => view.clusters.len(),
-        proposals => Serde(&view.proposals),
+        proposals => rows(&view.proposals),
+        all_proposals => view.proposals.len(),
         steps => Serde(next::steps(view, written)),
         loops => Serde(&view.loops),
         loops_latency => sum(|it| it.latency_us),

@@ -32,7 +32,7 @@ const MOST_KEPT: usize = 2_000;
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// How many tools, each of which keeps the set alive in which it is declared. A fleet has some dozen in use.
-const MOST_TOOLS: usize = 256;
+const MOST_TOOLS: usize = 128;
 
 /// Values of parameters up to this many bytes of JSON are kept.
 const LONGEST_VALUE: usize = 100;

@@ -27,7 +27,7 @@ const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
 
 /// How many bytes of declarations are kept compiled, which takes ten to a hundred times as many. Some dozen tools make
 /// nearly all calls.
-const MOST_COMPILED_BYTES: usize = 512 * 1024;
+const MOST_COMPILED_BYTES: usize = 256 * 1024;
 
 /// How many tools may be known before one that nothing declares counts as made up.
 const MOST_UNDECLARED: usize = 2_000;

@@ -25,5 +25,6 @@ pub(crate) use records::RecordPieces;
 pub const LONGEST_RECORD: usize = 64 * 1024 * 1024;
 
 /// How much is read at once. Large enough that handing pieces to threads costs little, small enough that a handful of them
-/// fit into the CPU cache.
-const READ_BYTES: usize = 192 * 1024;
+/// fit into the CPU cache, and that the tools of all their calls, which stay compiled until a piece is done, fit into
+/// memory.
+const READ_BYTES: usize = 64 * 1024;

@@ -11,12 +11,13 @@ use std::hash::{Hash, Hasher};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::sorted_map::SortedMap;
 use super::{Distinct, Merge};
 
 /// See the module.
 #[derive(Debug, Clone)]
 pub struct Bounded<K: Ord, V, const N: usize, const BYTES: usize = { usize::MAX }> {
-    kept: BTreeMap<K, V>,
+    kept: SortedMap<K, V>,
     /// The weight of all values.
     bytes: usize,
     /// By hash, so that the largest is at hand. Filled when the first key has to go.
@@ -28,7 +29,7 @@ pub struct Bounded<K: Ord, V, const N: usize, const BYTES: usize = { usize::MAX 
 impl<K: Ord, V, const N: usize, const BYTES: usize> Default for Bounded<K, V, N, BYTES> {
     fn default() -> Self {
         Bounded {
-            kept: BTreeMap::new(),
+            kept: SortedMap::default(),
             bytes: 0,
             order: BTreeMap::new(),
             dropped: Distinct::default(),
@@ -123,8 +124,8 @@ where
     /// Fills `order`, if it is not.
     fn index(&mut self) {
         if self.order.len() != self.kept.len() {
-            let keys = self.kept.keys().cloned();
-            self.order = keys.map(|key| (hash(&key), key)).collect();
+            let keys = self.kept.iter().map(|(key, _)| key);
+            self.order = keys.map(|key| (hash(key), key.clone())).collect();
         }
     }
 }
@@ -150,7 +151,7 @@ impl<K: Ord, V, const N: usize, const BYTES: usize> Bounded<K, V, N, BYTES> {
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.kept.len() == 0
     }
 
     /// About how many keys there was no room for.

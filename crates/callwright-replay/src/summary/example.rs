@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Merge;
 
@@ -35,31 +35,31 @@ pub struct Example {
 }
 
 /// Three examples at most: those with the smallest hashes, so that they are the same in whatever order they came.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Examples(BTreeMap<u64, Example>);
+///
+/// In the order of their hashes. A map would take room for eleven.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Examples(Vec<(u64, Example)>);
 
 impl Examples {
     /// Whether an example with this hash would be kept, so that others need not be made.
     pub fn wants(&self, hash: u64) -> bool {
-        self.0.len() < KEPT
-            || self
-                .0
-                .last_key_value()
-                .is_some_and(|(largest, _)| hash < *largest)
+        self.0.len() < KEPT || self.0.last().is_some_and(|(largest, _)| hash < *largest)
     }
 
     /// Adds an example. The hash should be that of its place and value.
     pub fn add(&mut self, hash: u64, example: Example) {
-        self.0.entry(hash).or_insert(example);
-        if self.0.len() > KEPT {
-            self.0.pop_last();
+        if let Err(at) = self.0.binary_search_by_key(&hash, |(hash, _)| *hash)
+            && at < KEPT
+        {
+            self.0.truncate(KEPT - 1);
+            self.0.reserve_exact(1);
+            self.0.insert(at, (hash, example));
         }
     }
 
     /// The examples.
     pub fn iter(&self) -> impl Iterator<Item = &Example> {
-        self.0.values()
+        self.0.iter().map(|(_, example)| example)
     }
 
     /// How many there are.
@@ -78,5 +78,22 @@ impl Merge for Examples {
         for (hash, example) in other.0 {
             self.add(hash, example);
         }
+    }
+}
+
+/// As an object, by hash.
+impl Serialize for Examples {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(hash, example)| (hash, example)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Examples {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut examples = Examples::default();
+        for (hash, example) in BTreeMap::deserialize(deserializer)? {
+            examples.add(hash, example);
+        }
+        Ok(examples)
     }
 }

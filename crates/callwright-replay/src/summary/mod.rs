@@ -15,6 +15,7 @@ mod example;
 mod input;
 mod packed;
 mod parts;
+mod sorted_map;
 mod tally;
 mod timeline;
 mod tool;

@@ -104,7 +104,7 @@ fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Err
         kinds => kinds
             .map(|kind| view.clusters.iter().filter(|it| it.kind == kind).count())
             .to_vec(),
-        proposal_details => view.proposals.iter().map(details).collect::<Vec<_>>(),
+        proposal_details => view.proposals.iter().take(ROWS).map(details).collect::<Vec<_>>(),
         next => Serde(next::accepting(view, written)),
         // Sorts before every time.
         never => i64::MIN,
