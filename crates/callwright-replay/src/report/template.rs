@@ -14,8 +14,8 @@ use super::view::{LoopView, TroublePlace, View};
 use super::{date, next, phrase};
 use crate::number::{about, bytes, conversations, count, duration, percent, thousands};
 
-/// How many clusters, tools, models, proposals, changes of verdicts and pieces of advice are shown; the rest is counted. On the page
-/// a cluster takes about six kilobytes.
+/// How many clusters, tools, models, proposals, changes of verdicts and pieces of advice are shown; the rest is counted. On
+/// the page a cluster takes about six kilobytes.
 pub(super) const ROWS: usize = 500;
 
 /// What every template may show.
