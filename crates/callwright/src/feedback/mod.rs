@@ -7,10 +7,10 @@
 
 mod lines;
 mod present;
-mod words;
+mod sentences;
 
 pub use present::{Content, Presented};
-pub(crate) use words::CHOICES;
+pub(crate) use sentences::CHOICES;
 
 use serde::Serialize;
 use serde_json::json;
@@ -123,7 +123,7 @@ impl Feedback {
         let notice = notice.map(|notice| self.notice(notice));
         let note = (!notes.is_empty()).then(|| notes.join(" "));
         let and = |text: String, more: &Option<String>| match more {
-            Some(more) => words::and(text, more),
+            Some(more) => sentences::and(text, more),
             None => text,
         };
         let mut object = match self.style {
@@ -152,26 +152,26 @@ impl Feedback {
 
     /// The question to the user about a call that is not run, for a person to read.
     pub fn question(&self, objection: &Objection, failure: &Failure) -> String {
-        words::question(objection, &self.detail(failure))
+        sentences::question(objection, &self.detail(failure))
     }
 
     /// What the user reads in place of a call that is not made again, where the loop of an agent is ended.
     pub fn stopped(&self, objection: &Objection, failure: &Failure) -> String {
-        words::stopped(objection, &self.detail(failure))
+        sentences::stopped(objection, &self.detail(failure))
     }
 
     /// A notice in words, for the end of a result.
     pub fn notice(&self, notice: &Notice) -> String {
-        words::notice(notice)
+        sentences::notice(notice)
     }
 
     /// What is wrong, in one line.
     pub fn detail(&self, failure: &Failure) -> String {
         match (&failure.cause, listed(failure)) {
             (Cause::Output(_), Some(issues)) => {
-                let mut out = words::VIOLATION.to_owned();
+                let mut out = sentences::VIOLATION.to_owned();
                 self.push_issues(&mut out, issues);
-                words::end_sentence(&mut out);
+                sentences::end_sentence(&mut out);
                 out
             }
             (_, Some(issues)) => self.in_one_line(failure).unwrap_or_else(|| {
@@ -182,9 +182,9 @@ impl Feedback {
             (Cause::Objection(objection), _) => {
                 let original = objection.original.as_deref();
                 let original = original.map(|original| self.detail(original));
-                words::objection(objection, original.as_deref())
+                sentences::objection(objection, original.as_deref())
             }
-            (other, None) => words::detail(other),
+            (other, None) => sentences::detail(other),
         }
     }
 
@@ -196,7 +196,7 @@ impl Feedback {
         let (lines, left) = lines(failure.issues(), self.max_issues);
         let told = lines.iter().map(|line| {
             let mut out = String::new();
-            words::push_issue_line(&mut out, line, self.max_chars);
+            sentences::push_issue_line(&mut out, line, self.max_chars);
             out
         });
         told.chain(more(left)).collect()
@@ -204,7 +204,7 @@ impl Feedback {
 
     /// An edit in words: `limit was "10"; sent on as 10`.
     pub fn edit_line(&self, edit: &Edit) -> String {
-        cut_line(words::edit(edit), self.max_chars)
+        cut_line(sentences::edit(edit), self.max_chars)
     }
 
     /// A note to the model about these edits; `None` if there are none. Which edits of a call are told beside its result by
@@ -226,12 +226,12 @@ impl Feedback {
         let mut lines: Vec<String> = told.map(|edit| self.edit_line(edit)).collect();
         let left = edits.count();
         lines.extend(more(left));
-        (!lines.is_empty()).then(|| words::receipt(&lines))
+        (!lines.is_empty()).then(|| sentences::receipt(&lines))
     }
 
     /// What to do about it, in one sentence.
     pub fn hint(&self, failure: &Failure) -> String {
-        words::hint(failure).into_owned()
+        sentences::hint(failure).into_owned()
     }
 
     /// An issue as data, with the words for it.
@@ -241,7 +241,7 @@ impl Feedback {
             code: issue.code.name(),
             expected: &issue.expected,
             received: &issue.received,
-            message: words::issue_message(issue, self.max_chars),
+            message: sentences::issue_message(issue, self.max_chars),
             suggestion: issue.suggestion.as_ref(),
             branch: issue.branch.as_ref(),
         }
@@ -250,7 +250,7 @@ impl Feedback {
     fn instruction(&self, failure: &Failure) -> String {
         // Most instructions have one or two issues.
         let mut out = String::with_capacity(256);
-        let (before, behind) = words::instruction_frame(failure);
+        let (before, behind) = sentences::instruction_frame(failure);
         match (&failure.cause, self.in_one_line(failure)) {
             (_, Some(line)) => out.push_str(&line),
             (Cause::Arguments(issues), None) => {
@@ -272,7 +272,7 @@ impl Feedback {
     /// All that is wrong with some arguments in one sentence, where there is one that says more than a list of issues.
     fn in_one_line(&self, failure: &Failure) -> Option<String> {
         match &failure.cause {
-            Cause::Arguments(issues) => words::no_arguments(issues, self.max_chars)
+            Cause::Arguments(issues) => sentences::no_arguments(issues, self.max_chars)
                 .or_else(|| self.example(failure.example.as_deref()?, issues)),
             _ => None,
         }
@@ -282,7 +282,7 @@ impl Feedback {
     fn example(&self, arguments: &str, issues: &[Issue]) -> Option<String> {
         let mut list = String::new();
         self.push_issues(&mut list, issues);
-        let example = words::example(arguments);
+        let example = sentences::example(arguments);
         (example.len() < list.len()).then_some(example)
     }
 
@@ -292,7 +292,7 @@ impl Feedback {
             if at > 0 {
                 out.push_str("; ");
             }
-            words::push_issue_line(out, line, self.max_chars);
+            sentences::push_issue_line(out, line, self.max_chars);
         }
         if let Some(more) = more(left) {
             out.push_str("; ");
@@ -302,18 +302,18 @@ impl Feedback {
 
     fn numbered(&self, failure: &Failure) -> String {
         let Some(issues) = listed(failure) else {
-            return words::numbered_other(failure, &self.detail(failure));
+            return sentences::numbered_other(failure, &self.detail(failure));
         };
         if let Some(line) = self.in_one_line(failure) {
-            return words::numbered(failure, &[format!("1. {line}")]);
+            return sentences::numbered(failure, &[format!("1. {line}")]);
         }
         let (lines, left) = lines(issues, self.max_issues);
         let numbered = lines
             .iter()
             .enumerate()
-            .map(|(at, line)| words::numbered_line(at + 1, line, self.max_chars));
+            .map(|(at, line)| sentences::numbered_line(at + 1, line, self.max_chars));
         let told: Vec<String> = numbered.chain(more(left)).collect();
-        words::numbered(failure, &told)
+        sentences::numbered(failure, &told)
     }
 
     fn recommendations(&self, failure: &Failure, notice: Option<String>) -> Vec<String> {
@@ -331,7 +331,7 @@ impl Feedback {
                 .issues()
                 .iter()
                 .take(self.max_issues)
-                .filter_map(words::recommendation)
+                .filter_map(sentences::recommendation)
                 .map(|line| cut_line(line, self.max_chars)),
         );
         all
@@ -340,7 +340,7 @@ impl Feedback {
 
 /// How many more there are than are told.
 fn more(left: usize) -> Option<String> {
-    (left > 0).then(|| words::more(left))
+    (left > 0).then(|| sentences::more(left))
 }
 
 /// The issues of a failure that is told as a list of them.
@@ -358,7 +358,7 @@ fn listed(failure: &Failure) -> Option<&[Issue]> {
 /// What is wrong with a text that is not JSON, and what is there, if `text` may be quoted.
 pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
     let found = text.map(|text| error.snippet(text));
-    words::syntax(error.problem, found.as_deref())
+    sentences::syntax(error.problem, found.as_deref())
 }
 
 /// An issue as it is in a verdict line.

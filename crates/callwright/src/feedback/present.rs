@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::{Feedback, words};
+use super::{Feedback, sentences};
 use crate::text::first_bytes;
 use crate::verdict::{Settled, Verdict};
 use crate::words::{
@@ -67,7 +67,7 @@ impl<'s> Presented<'s> {
         match (self.content_text(), self.note) {
             (Some(content), None) => content,
             (Some(content), Some(note)) => {
-                let note = words::beside_result(&note);
+                let note = sentences::beside_result(&note);
                 Cow::Owned(format!("{content}\n\n{note}"))
             }
             (None, note) => Cow::Owned(note.unwrap_or_default()),
@@ -140,7 +140,7 @@ impl Feedback {
             _ => {}
         }
         if let (Some(bytes), Some(shown)) = (checked.cut_unsaid(), checked.shown) {
-            notes.push(words::output(&OutputFault::TooLong { shown, bytes }));
+            notes.push(sentences::output(&OutputFault::TooLong { shown, bytes }));
         }
         Presented {
             is_error,

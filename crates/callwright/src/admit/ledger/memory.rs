@@ -14,8 +14,8 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::departed::Departed;
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
-use crate::admit::policy::AdmissionPolicy;
 use crate::admit::session::Session;
+use crate::admit::thresholds::AdmissionPolicy;
 
 /// Enough that the threads of a large machine rarely contend.
 const SHARDS: usize = 64;

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryLedger;
 
-use super::policy::AdmissionPolicy;
 use super::session::Session;
+use super::thresholds::AdmissionPolicy;
 pub use crate::words::Reply;
 use crate::words::as_digest;
 use crate::words::place::number_as_text;
