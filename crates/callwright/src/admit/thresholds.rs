@@ -230,7 +230,7 @@ impl AdmissionPolicy {
                 ..Limits::from(self)
             },
             calls,
-            steps: !tool.only_reads() && !tool.is_once() && may_step_by_name(name),
+            steps: !tool.only_reads() && !tool.is_once() && may_step(tool),
             runs_uncounted: match self.when_away {
                 WhenAway::ByEffect => !must_count,
                 WhenAway::Open => true,
@@ -257,7 +257,7 @@ pub(crate) struct ToolLimits {
 
 /// Words in a tool's name which say that it sets what others look at.
 const CHANGING_WORDS: &[&str] = word_list![
-    set update post send create change write put delete add edit mark
+    set update post send create change write put delete add edit mark move rename copy merge push commit install
 ];
 
 /// Words in a tool's name which say that the same call again goes one step further.
@@ -281,10 +281,15 @@ const LOOKING_WORDS: &[&str] = word_list![
 const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
 
 /// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
-/// it looks, sets a value or makes one more of something.
-fn may_step_by_name(name: &str) -> bool {
-    let other = [CHANGING_WORDS, MAKING_WORDS, LOOKING_WORDS];
-    has_word(name, STEPPING_WORDS) || !other.iter().any(|words| has_word(name, words))
+/// it looks, sets a value, makes one more of something or destroys.
+fn may_step(tool: &ToolSpec) -> bool {
+    let has = |words| has_word(&tool.name, words);
+    let other = || {
+        [CHANGING_WORDS, MAKING_WORDS, LOOKING_WORDS]
+            .into_iter()
+            .any(has)
+    };
+    has(STEPPING_WORDS) || !(other() || tool.may_destroy())
 }
 
 fn waits_by_name(name: &str) -> bool {
@@ -305,9 +310,16 @@ mod tests {
             "go_back",
             "apply",
         ] {
-            assert!(may_step_by_name(name), "{name}");
+            assert!(may_step(&ToolSpec::without_schema(name)), "{name}");
         }
         for name in [
+            "drop_index",
+            "kill_process",
+            "execute_sql",
+            "bash",
+            "move_file",
+            "rollback_release",
+            "purge",
             "send_email",
             "set_flag",
             "search",
@@ -315,7 +327,7 @@ mod tests {
             "git_add",
             "book_room",
         ] {
-            assert!(!may_step_by_name(name), "{name}");
+            assert!(!may_step(&ToolSpec::without_schema(name)), "{name}");
         }
     }
 

@@ -59,7 +59,11 @@ pub enum RepairPolicy {
 impl RepairPolicy {
     /// The highest grade that may be applied to calls of a tool.
     pub fn cap(self, tool: &Tool) -> Option<Grade> {
-        self.cap_for(tool.spec().effect)
+        // Where a name contradicts the hint that it only reads, nothing is declared.
+        match tool.spec().effect {
+            Effect::Read if !tool.spec().only_reads() => self.cap_for(Effect::Unknown),
+            effect => self.cap_for(effect),
+        }
     }
 
     /// The highest grade that may be applied to calls of tools with this effect.

@@ -118,10 +118,12 @@ fn write_annotations(tool: &ToolSpec) -> Map<String, Json> {
 }
 
 /// A tool's effect, and whether it is idempotent, out of MCP's hints. `readOnlyHint: false` by itself declares nothing:
-/// it is the protocol's default, which many servers write out for every tool, those that only read included.
+/// it is the protocol's default, which many servers write out for every tool, those that only read included. Nor do two
+/// hints that contradict each other.
 pub(super) fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
     let hint = |name: &str| annotations.and_then(|all| all.get(name)?.as_bool());
     let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
+        (Some(true), Some(true)) => Effect::Unknown,
         (Some(true), _) => Effect::Read,
         (_, Some(true)) => Effect::Destructive,
         (_, Some(false)) => Effect::Write,

@@ -1,7 +1,7 @@
 //! What a call of a tool does to the world: as it is declared, and as the tool's name says.
 //!
-//! A declaration counts before a name. A name only ever makes the gate more careful: a tool whose name says
-//! nothing is of unknown effect, never a read.
+//! What the operator declares counts before a name, and a name before a hint of a server. A name only ever makes the gate
+//! more careful: a tool whose name says nothing is of unknown effect, never a read.
 
 use std::sync::LazyLock;
 
@@ -39,18 +39,23 @@ pub enum DeclaredBy {
 }
 
 impl ToolSpec {
-    /// Whether it is declared to only read.
+    /// Whether it is declared to only read, and its name does not contradict a mere hint.
     pub fn only_reads(&self) -> bool {
-        self.effect == Effect::Read
+        self.effect == Effect::Read && !self.may_destroy()
     }
 
     /// Whether a call may destroy something: it is declared so, or the name says so and the operator does not say
-    /// otherwise. A hint that a tool only adds something is not enough.
+    /// otherwise. A hint that a tool only adds something is not enough, and one that it only reads is believed where
+    /// the name says that it looks (`list_deleted_files`).
     pub fn may_destroy(&self) -> bool {
+        let by_name = || says_destroy(&self.name) || runs_anything(&self.name);
         match (self.effect, self.declared_by) {
             (Effect::Destructive, _) => true,
-            (Effect::Read, _) | (Effect::Write, DeclaredBy::Operator) => false,
-            (Effect::Unknown, _) | (Effect::Write, DeclaredBy::Hint) => says_destroy(&self.name),
+            (Effect::Read | Effect::Write, DeclaredBy::Operator) => false,
+            (Effect::Unknown, _) | (Effect::Write, DeclaredBy::Hint) => by_name(),
+            (Effect::Read, DeclaredBy::Hint) => {
+                by_name() && !only_looks(&Name::new(&self.name).words().collect::<Vec<_>>())
+            }
         }
     }
 
@@ -144,6 +149,18 @@ const CHANGING_WORDS: &[&str] = &[
     "update", "set", "edit", "modify", "patch", "move", "rename", "write", "assign", "upsert", "merge", "mark", "change", "apply",
 ];
 const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
+
+/// Whether a name says that it runs whatever it is given: what that does, nothing declares.
+fn runs_anything(name: &str) -> bool {
+    let name = Name::new(name);
+    name.words().any(|word| RUNNING_WORDS.contains(&word))
+}
+
+#[rustfmt::skip]
+const RUNNING_WORDS: &[&str] = &[
+    "exec", "execute", "bash", "shell", "sh", "zsh", "cmd", "command", "powershell", "terminal", "ssh", "sudo", "eval", "sql", "script",
+    "subprocess", "deploy", "reboot", "restart",
+];
 
 /// Whether a name says that money moves.
 fn says_spend(name: &str) -> bool {
@@ -255,6 +272,26 @@ mod tests {
         ] {
             assert!(!says_spend(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_counts_before_a_hint() {
+        let hinted = |name: &str, effect| {
+            let spec = ToolSpec::without_schema(name).with_effect(effect);
+            ToolSpec {
+                declared_by: DeclaredBy::Hint,
+                ..spec
+            }
+        };
+        for name in ["delete_file", "execute_sql", "bash", "cleanup"] {
+            let spec = hinted(name, Effect::Read);
+            assert!(spec.may_destroy() && !spec.only_reads(), "{name}");
+        }
+        for name in ["list_deleted_files", "get_command_history", "search"] {
+            let spec = hinted(name, Effect::Read);
+            assert!(!spec.may_destroy() && spec.only_reads(), "{name}");
+        }
+        assert!(hinted("drop_table", Effect::Write).may_destroy());
     }
 
     #[test]
