@@ -233,6 +233,7 @@ fn options_that_cannot_be_right() {
         folder.file("tools.json", TOOLS),
         folder.file("log.jsonl", GOOD),
     );
+    let other = folder.file("other.json", TOOLS);
     let there = folder.path().join("no/such/folder/report.html");
     for (arguments, why) in [
         (vec!["--report".into(), there], "there is no folder"),
@@ -241,7 +242,7 @@ fn options_that_cannot_be_right() {
             "it is a folder",
         ),
         (vec!["--review".into()], "--suggest"),
-        (vec!["--state".into(), tools.clone()], "in the state"),
+        (vec!["--state".into(), other.clone()], "in the state"),
         (vec!["--policy".into(), tools.clone()], "tools.json"),
         (vec!["--against".into(), log.clone()], "in the tool file"),
     ] {
@@ -255,4 +256,42 @@ fn options_that_cannot_be_right() {
         assert_eq!(shown.stdout, "");
     }
     assert_eq!(run(program().arg("replay")).code, 2);
+}
+
+/// What a run reads, and what it has written, is not replaced.
+#[test]
+fn no_output_replaces_an_input_or_another_output() {
+    let folder = Folder::new();
+    let (tools, log) = (
+        folder.file("tools.json", TOOLS),
+        folder.file("log.jsonl", GOOD),
+    );
+    let (page, around) = (
+        folder.path().join("page"),
+        folder.path().join("./log.jsonl"),
+    );
+    for outputs in [
+        vec![("--report", &log)],
+        vec![("--suggest", &around)],
+        vec![("--emit-summary", &log)],
+        vec![("--state", &log)],
+        vec![("--suggest", &tools)],
+        vec![("--report", &page), ("--suggest", &page)],
+    ] {
+        let mut replay = program();
+        replay.arg("replay").arg("--tools").arg(&tools).arg(&log);
+        for (option, path) in &outputs {
+            replay.arg(option).arg(path);
+        }
+        let shown = run(&mut replay);
+        assert_eq!(shown.code, 2, "{outputs:?}");
+        assert!(
+            shown.stderr.contains("name another file"),
+            "{}",
+            shown.stderr
+        );
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), GOOD);
+        assert_eq!(std::fs::read_to_string(&tools).unwrap(), TOOLS);
+        assert!(!page.exists());
+    }
 }

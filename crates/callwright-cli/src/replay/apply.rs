@@ -10,6 +10,14 @@ use super::{output, review};
 use crate::{Outcome, input, say};
 
 pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
+    if let Some(path) = &arguments.output
+        && output::place(path).ok() == output::place(&arguments.suggestions).ok()
+    {
+        bail!(
+            "cannot write {}: it holds the suggestions; name another file",
+            input::shown(path)
+        );
+    }
     let tools = input::read_tool_file(&arguments.tools)?;
     let suggestions = review::read(&arguments.suggestions)?;
     let accept = match &arguments.accept {

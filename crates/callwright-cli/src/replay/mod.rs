@@ -6,7 +6,7 @@ mod output;
 mod review;
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,9 +40,17 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<Outcome> {
 }
 
 fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
-    output::check(&arguments.output)?;
-    let stop = stop_on_signals()?;
     let inputs = source::find(&arguments.logs)?;
+    let settings_files = [
+        &arguments.tools,
+        &arguments.policy,
+        &arguments.against,
+        &arguments.against_policy,
+    ];
+    let logs = inputs.iter().filter_map(|input| input.path.as_deref());
+    let read = logs.chain(settings_files.into_iter().filter_map(|it| it.as_deref()));
+    output::check(&arguments.output, arguments.state.as_deref(), read)?;
+    let stop = stop_on_signals()?;
     let (mut settings, tools) = settings(arguments)?;
     settings.stop = Some(Arc::clone(&stop));
     if settings.tools.is_none() && std::io::stderr().is_terminal() {
@@ -110,7 +118,8 @@ fn resume(path: &Path, inputs: Vec<source::Input>, settings: ReplaySettings) -> 
 }
 
 fn merge(arguments: &MergeArguments) -> Result<Outcome> {
-    output::check(&arguments.output)?;
+    let parts = arguments.parts.iter().map(PathBuf::as_path);
+    output::check(&arguments.output, None, parts)?;
     let mut summary = Summary::default();
     for path in &arguments.parts {
         let bytes = input::read_bytes(path, "summary of a replay", LARGEST_STATE)?;

@@ -1,5 +1,6 @@
 //! What a replay writes and prints.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -26,29 +27,43 @@ pub(super) struct About<'a> {
     pub(super) tools: Option<&'a str>,
 }
 
-/// Fails at once if an output could not be written at the end of a long run.
-pub(super) fn check(arguments: &OutputArguments) -> Result<()> {
+/// Fails at once if an output could not be written at the end of a long run, or would replace what is `read`, or another
+/// output.
+pub(super) fn check<'p>(
+    arguments: &'p OutputArguments,
+    state: Option<&'p Path>,
+    read: impl Iterator<Item = &'p Path>,
+) -> Result<()> {
     let files = [
         &arguments.report,
         &arguments.suggest,
         &arguments.emit_summary,
     ];
-    for path in files.into_iter().flatten() {
+    let files = files.into_iter().filter_map(|it| it.as_deref());
+    let mut taken: HashSet<PathBuf> = read.filter_map(|path| place(path).ok()).collect();
+    for path in files.chain(state) {
+        let cannot = format!("cannot write {}", shown(path));
         if path.is_dir() {
-            bail!(
-                "cannot write {}: it is a folder; name a file in it",
-                shown(path)
-            );
+            bail!("{cannot}: it is a folder; name a file in it");
         }
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let (path, folder) = (shown(path), shown(folder));
-            bail!("cannot write {path}: there is no folder {folder}; create it first");
+        let place = place(path).with_context(|| {
+            let folder = path.parent().map(shown).unwrap_or_default();
+            format!("{cannot}: there is no folder {folder}; create it first")
+        })?;
+        if !taken.insert(place) {
+            bail!("{cannot}: this run reads it, or writes something else to it; name another file");
         }
     }
     Ok(())
+}
+
+/// Where a file is, or will be, whatever leads to it.
+pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().or_else(|_| {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+        Ok(folder.join(path.file_name().unwrap_or_default()))
+    })
 }
 
 /// Writes the files that were asked for, and prints the report.

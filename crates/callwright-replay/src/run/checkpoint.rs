@@ -49,7 +49,7 @@ pub struct Checkpoint {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// It is something else.
-    #[error("not a state of a replay: {0}; delete the file to start over")]
+    #[error("not a state of a replay: {0}; name another file")]
     NotOne(serde_json::Error),
     /// Another version wrote it: this one.
     #[error("written by another version ({0} instead of {VERSION}); delete the file to start over")]
