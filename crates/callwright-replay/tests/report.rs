@@ -123,14 +123,16 @@ fn calls_of_tools_that_nobody_declares_are_not_called_valid() {
     let tool = |calls| ToolSummary {
         tally: Tally {
             calls,
-            valid: calls,
+            unjudged: calls,
             ..Tally::default()
         },
         ..ToolSummary::default()
     };
+    report.summary.calls.unjudged = 5;
     report.summary.tools.add("search".to_owned(), tool(5));
     let shown = text(&report, 100, false);
     assert!(shown.starts_with("All calls that could be judged fit their schema: 7 of 12.\n"));
+    report.summary.calls.unjudged = 12;
     report.summary.tools.add("read".to_owned(), tool(7));
     let shown = text(&report, 100, false);
     assert!(shown.starts_with("No tools are known, so 12 calls were not judged: give --tools.\n"));

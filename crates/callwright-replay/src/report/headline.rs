@@ -26,7 +26,7 @@ pub(crate) struct Breakdown {
     pub(crate) let_in: u64,
     /// Calls that were not judged, because nothing declares their tools.
     pub(crate) undeclared: u64,
-    /// Calls that were not judged for that or another reason.
+    /// Calls that were not judged, for that or another reason.
     pub(crate) unjudged: u64,
     /// How many changes are proposed to the schemas of arguments.
     pub(crate) changes: usize,
@@ -57,9 +57,7 @@ impl Breakdown {
             let_in: sum(|change| change.accepts_bugs),
             changes: inputs.len(),
             undeclared: summary.undeclared_calls(),
-            unjudged: summary
-                .undeclared_calls()
-                .saturating_add(summary.calls.unjudged),
+            unjudged: summary.calls.unjudged,
             ..Breakdown::default()
         };
         for (combination, calls) in summary.combinations.iter() {

@@ -61,10 +61,7 @@ pub(crate) fn accepting(view: &View<'_>, written: WrittenFiles<'_>) -> Option<Ne
     let file = written.suggestions.unwrap_or("changes.json");
     let apply = format!("callwright replay apply --tools TOOLS --suggestions {file}");
     let (what, accept) = match safe.len() {
-        0 => (
-            "decide on each: none is both proved and free of calls that look like bugs".to_owned(),
-            None,
-        ),
+        0 => ("decide on each: none is a clear case".to_owned(), None),
         many if many > WRITTEN_OUT => {
             let many = thousands(many as u64);
             (

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use callwright::Verdict;
 use callwright::json::{Path, Value};
 use callwright::secrecy::Secrecy;
+use callwright::tool::Tool;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
@@ -177,10 +178,16 @@ impl Shared {
         let result = judged.result.as_ref();
         let mut tally = result.map(tally_of).unwrap_or_default();
         tally.calls = 1;
+        let is_declared = |tool: &Tool| {
+            let declared = sighting.set.declared(std::ptr::from_ref(tool).addr());
+            declared.is_some_and(|(_, declaration)| declaration.is_some())
+        };
         match &judged.verdict {
             Verdict::Repaired(_) => tally.repaired = 1,
             Verdict::Refused(_) => tally.refused = 1,
-            Verdict::Valid(valid) if valid.is_unjudged() => tally.unjudged = 1,
+            Verdict::Valid(valid) if valid.is_unjudged() || !is_declared(valid.tool()) => {
+                tally.unjudged = 1;
+            }
             _ => {
                 tally.valid = 1;
                 tally.warned = u64::from(!judged.faults.is_empty());
