@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 
@@ -14,7 +13,8 @@ def tool_text(tools: Any) -> str:
     if isinstance(tools, str) and tools.lstrip("\ufeff \t\r\n")[:1] in ("[", "{"):
         return tools.lstrip("\ufeff")
     if isinstance(tools, (str, os.PathLike)):
-        return Path(tools).read_text(encoding="utf-8-sig")
+        with open(tools, encoding="utf-8-sig") as file:
+            return file.read()
     if isinstance(tools, Mapping) or not isinstance(tools, Iterable):
         return json.dumps(declaration(tools), allow_nan=False)
     return json.dumps([declaration(entry) for entry in tools], allow_nan=False)
@@ -22,12 +22,13 @@ def tool_text(tools: Any) -> str:
 
 def declaration(entry: Any) -> Any:
     """One entry of a list of tools as plain JSON."""
+    if isinstance(entry, (dict, list, str)):
+        return entry
+    # Brings asyncio, which plain declarations do without.
     from ._toolbox import Tool, tool
 
     if isinstance(entry, Tool):
         return entry.declaration()
-    if isinstance(entry, (dict, list, str)):
-        return entry
     if isinstance(entry, Mapping):
         return dict(entry)
     # A tool of an SDK, such as `mcp.types.Tool`, is a model of Pydantic with a name; a model that is a class is a tool

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from . import _callwright
@@ -90,7 +89,8 @@ def policy_text(policy: str | os.PathLike[str] | None) -> str | None:
     """The text of a policy. A string with a line break or a ``=`` is the text itself; any other is a path."""
     if policy is None or (isinstance(policy, str) and ("\n" in policy or "=" in policy)):
         return policy
-    return Path(policy).read_text(encoding="utf-8")
+    with open(policy, encoding="utf-8") as file:
+        return file.read()
 
 
 def _sinks(events: EventSink | Iterable[EventSink]) -> list[EventSink]:

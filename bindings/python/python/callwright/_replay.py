@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from . import _callwright
@@ -87,7 +86,7 @@ def batch_rows(batch: Any, column: str | None = None) -> list[Any]:
     return [row for row in rows if row is not None]
 
 
-def parquet_rows(path: str | Path, column: str | None = None, groups: list[int] | None = None) -> Iterator[Any]:
+def parquet_rows(path: str | os.PathLike[str], column: str | None = None, groups: list[int] | None = None) -> Iterator[Any]:
     """The records in a file of Parquet, or in some of its row groups."""
     from pyarrow.parquet import ParquetFile
 
