@@ -1,6 +1,6 @@
 """What a terabyte of log costs: the program, this package on one thread, Ray and Spark, on the same JSON Lines.
 
-    python benches/scale.py TOOLS.jsonl CALLS.jsonl… [--engines ray spark] [--megabytes 60]
+    python benches/scale.py TOOLS.jsonl CALLS.jsonl… [--engines ray spark spark_files] [--megabytes 60]
 
 A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text; six of a hundred calls are
 taken from those that fail. The cost is CPU time of all processes that take part, so other work on the machine matters little.
@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("tools")
     parser.add_argument("calls", nargs="+")
-    parser.add_argument("--engines", nargs="*", default=[], choices=["ray", "spark"])
+    parser.add_argument("--engines", nargs="*", default=[], choices=list(ENGINES))
     parser.add_argument("--megabytes", type=int, default=60)
     options = parser.parse_args()
     read = [json.loads(line) for path in options.calls for line in Path(path).read_text(encoding="utf-8").splitlines()]
@@ -131,25 +131,32 @@ def ray() -> Callable[[Any, Any], Any]:
     return run
 
 
-def spark() -> Callable[[Any, Any], Any]:
+def spark(files: bool) -> Callable[[Any, Any], Any]:
     from pyspark.sql import SparkSession, functions
 
     from callwright import spark as scale
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     session = builder.config("spark.sql.shuffle.partitions", str(PARTS)).getOrCreate()
 
     def run(paths: Any, tools: Any) -> Any:
         if not paths:
             return session.stop()
+        if files:
+            return scale.replay_files(session, paths, tools)
         frame = session.read.text([str(path) for path in paths])
         return scale.replay(frame, tools, session=functions.get_json_object("value", "$.session"))
 
     return run
 
 
-ENGINES = {"ray": ray, "spark": spark}
+ENGINES: dict[str, Callable[[], Callable[[Any, Any], Any]]] = {
+    "ray": ray,
+    "spark": lambda: spark(files=False),
+    "spark_files": lambda: spark(files=True),
+}
 
 if __name__ == "__main__":
     main()

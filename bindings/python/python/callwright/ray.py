@@ -22,8 +22,9 @@ from ._replay import replay as _replay
 
 __all__ = ["replay"]
 
-#: How many summaries one task merges.
-_MERGED_AT_ONCE = 8
+#: How many summaries are merged at once, by a task or in the end by the caller: a merged one costs as much to pack as ten to
+#: merge, and this many packed ones fit into the memory of a small worker.
+_MERGED_AT_ONCE = 32
 
 
 def replay(
@@ -46,8 +47,8 @@ def replay(
     text, rules = ray.put(tool_text(tools)), policy_text(policy)
     files = [os.fspath(path) for path in paths]
     todo = [count.remote(file, group, text, rules, column) for file in files for group in _groups(file, row_groups)]
-    while len(todo) > 1:
-        ready, rest = ray.wait(todo, num_returns=min(_MERGED_AT_ONCE, len(todo)))
+    while len(todo) > _MERGED_AT_ONCE:
+        ready, rest = ray.wait(todo, num_returns=_MERGED_AT_ONCE)
         todo = [*rest, merge.remote(*ready)]
     return Summary().merge(*(Summary.from_bytes(part) for part in ray.get(todo)))
 
