@@ -30,24 +30,28 @@ import callwright
 PARTS = 8
 
 
-def cpu_seconds() -> float:
-    """CPU time of this process and of all that it started, the ended ones included."""
-    total = 0.0
+def cpu_seconds() -> dict[int, float]:
+    """CPU time of this process and of all that it started, by process; what has ended counts with who waited for it."""
+    found = {}
     me = psutil.Process()
     for process in [me, *me.children(recursive=True)]:
         try:
             times = process.cpu_times()
         except psutil.Error:
             continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
+        found[process.pid] = times.user + times.system + times.children_user + times.children_system
+    return found
 
 
 def cost(work: Callable[[], Any]) -> tuple[float, float, Any]:
     """CPU seconds, seconds on the clock, and the result."""
-    before, begin = cpu_seconds(), time.perf_counter()
-    result = work()
-    return cpu_seconds() - before, time.perf_counter() - begin, result
+    while True:
+        before, begin = cpu_seconds(), time.perf_counter()
+        result = work()
+        clock, after = time.perf_counter() - begin, cpu_seconds()
+        # Ray ends idle workers without waiting for them, and takes their time along.
+        if before.keys() <= after.keys():
+            return sum(after.values()) - sum(before.values()), clock, result
 
 
 def write_log(folder: Path, tools: str, calls: list[dict[str, Any]], megabytes: int, events: bool) -> list[Path]:
