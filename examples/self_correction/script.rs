@@ -76,7 +76,7 @@ const SCRIPT: [Step; 10] = [
     },
     // … and is not let through.
     Step {
-        read: &["This very call failed the same way twice in a row"],
+        read: &["This exact call failed the same way twice in a row"],
         says: TRACK,
     },
     Step {

@@ -44,7 +44,7 @@ pub(crate) struct ServeArguments {
     mode: Mode,
 
     /// Whether calls that a model wrote as text become proper calls: `auto` means yes, except in front of the official hosts
-    /// of `OpenAI`, Anthropic and Google
+    /// of OpenAI, Anthropic and Google
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&RESCUES))]
     rescue: Rescue,
 

@@ -262,7 +262,7 @@ async fn a_loop_ends_with_a_text_streamed_or_not() {
                 .trim_start();
             assert!(
                 text.starts_with(
-                    "Stopped instead of calling \"get_weather\" again. This very call "
+                    "Stopped instead of calling \"get_weather\" again. This exact call "
                 ),
                 "{text}"
             );

@@ -30,7 +30,7 @@ impl HostCheck {
         // An IP address is not looked up anywhere, so nothing can have pointed it here.
         if !is_local(name) && ip_address(name).is_none() && !self.hosts.iter().any(is_allowed) {
             return Some(
-                "The `Host` of the request is not known here. Use localhost, or allow this host.",
+                "The `Host` of the request is not known here. Use localhost, or allow it with --allow-host.",
             );
         }
         for origin in headers.get_all(ORIGIN) {
@@ -44,7 +44,7 @@ impl HostCheck {
                     .any(|known| known.eq_ignore_ascii_case(origin));
             if !is_known {
                 return Some(
-                    "The `Origin` of the request is not this machine. Allow this origin if you trust it.",
+                    "The `Origin` of the request is not this machine. If you trust it, allow it with --allow-origin.",
                 );
             }
         }

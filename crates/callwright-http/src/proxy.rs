@@ -78,7 +78,9 @@ pub enum ProxyError {
     #[error("the header {0:?} has an invalid name or value")]
     Header(String),
     /// Other machines could connect, which is not allowed.
-    #[error("{0} can be reached from other machines; listen on 127.0.0.1, or allow remote clients")]
+    #[error(
+        "{0} can be reached from other machines; listen on 127.0.0.1, or allow it with --allow-remote"
+    )]
     Remote(SocketAddr),
     /// The network, or the client's input or output, does not work.
     #[error("cannot listen, read or write: {0}")]

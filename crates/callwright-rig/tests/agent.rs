@@ -203,7 +203,7 @@ async fn a_call_that_keeps_failing_is_stopped() {
     assert_eq!(told[0], "The query is empty.");
     assert!(told[1].starts_with("The query is empty.\n\n["), "{told:?}");
     assert!(
-        told[3].starts_with("This very call failed the same way 3 times in a row"),
+        told[3].starts_with("This exact call failed the same way 3 times in a row"),
         "{told:?}"
     );
     assert_eq!(search.0.load(Ordering::SeqCst), 3);

@@ -286,7 +286,7 @@ async fn errors_of_a_tool_pass_unmasked_and_are_counted() {
     let (told, is_error) = read(&call(&client, "stock", json!({})).await);
     assert!(is_error);
     assert!(
-        told.starts_with("This very call failed the same way 3 times in a row"),
+        told.starts_with("This exact call failed the same way 3 times in a row"),
         "{told}"
     );
     assert_eq!(shop.runs.load(Ordering::SeqCst), 3);

@@ -53,7 +53,7 @@ pub(super) fn serve(
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
         let at = listener.local_addr()?;
-        tell("guarding", &format!("http://{at}/ leads to the server"));
+        tell("guarding", &format!("listening at http://{at}/"));
         let admin = serve_admin(arguments, options.clone());
         let guard = async {
             match arguments.command.split_first() {

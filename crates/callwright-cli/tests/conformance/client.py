@@ -76,7 +76,7 @@ async def main(server):
 def guard_listens(guard, url):
     """Where the guard is, once it is there."""
     for line in guard.stderr:
-        if "leads to the server" in line:
+        if "listening at" in line:
             at = next(word for word in line.split() if word.startswith("http://"))
             return urllib.parse.urljoin(at, urllib.parse.urlsplit(url).path)
 

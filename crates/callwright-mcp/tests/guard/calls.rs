@@ -78,14 +78,14 @@ fn a_call_that_fails_again_and_again_is_refused_at_the_fourth() {
         t  3
         C= {"id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         S> {"id":2,"result":{"content":[{"type":"text","text":"no such index"}],"isError":true}}
-        c< {"id":2,"result":{"content":[{"type":"text","text":"no such index"},{"type":"text","text":"This very call has failed the same way twice in a row. Change it, or do something else."}],"isError":true}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"no such index"},{"type":"text","text":"This exact call has failed the same way twice in a row. Change it, or do something else."}],"isError":true}}
         t  3
         C= {"id":3,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         S> {"id":3,"result":{"content":[{"type":"text","text":"no such index"}],"isError":true}}
-        c< {"id":3,"result":{"content":[{"type":"text","text":"no such index"},{"type":"text","text":"This very call has failed the same way 3 times in a row. Change it, or do something else."}],"isError":true}}
+        c< {"id":3,"result":{"content":[{"type":"text","text":"no such index"},{"type":"text","text":"This exact call has failed the same way 3 times in a row. Change it, or do something else."}],"isError":true}}
         t  3
         C> {"id":4,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
-        r< 4 This very call failed the same way 3 times in a row, last 1 round ago: no such index. It will fail again: change the arguments or do something else.
+        r< 4 This exact call failed the same way 3 times in a row, last 1 round ago: no such index. It will fail again: change the arguments or do something else.
         # Somebody comes back: another turn.
         t  121
         C= {"id":5,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
@@ -150,7 +150,7 @@ fn ids_written_otherwise_are_the_same_ids() {
         S= {"id":"a/é","result":{"content":[{"type":"text","text":"no"}],"isError":true}}
         C= {"id":1.0,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         S> {"id":1,"result":{"content":[{"type":"text","text":"no"}],"isError":true}}
-        c< {"id":1,"result":{"content":[{"type":"text","text":"no"},{"type":"text","text":"This very call has failed the same way twice in a row. Change it, or do something else."}],"isError":true}}
+        c< {"id":1,"result":{"content":[{"type":"text","text":"no"},{"type":"text","text":"This exact call has failed the same way twice in a row. Change it, or do something else."}],"isError":true}}
         "#,
     );
 }

@@ -215,7 +215,7 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
             Some("write true, false and null in small letters")
         } else if wants_value && found.starts_with(|c: char| c.is_alphabetic() || c == '\'') {
             Some("texts need double quotes")
-        } else if after_value && found.starts_with(['+', '-', '*', '/', '%', '^']) {
+        } else if after_value && is_calculated(found) {
             Some("send the result of a calculation, not the calculation")
         } else if after_value && found.starts_with(['}', ']']) {
             Some("a bracket before it is not closed")
@@ -225,6 +225,15 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
     } else {
         None
     }
+}
+
+/// Whether a value goes on as a calculation: `* 2`, `+(1`. A path or an option that ran out of its quotes does not.
+fn is_calculated(found: &str) -> bool {
+    let operand = found.strip_prefix(['+', '-', '*', '/', '%', '^']);
+    operand.is_some_and(|operand| {
+        let next = operand.trim_start().chars().next();
+        next.is_some_and(|next| next.is_ascii_digit() || next == '(')
+    })
 }
 
 /// Whether all that is wrong is what follows the arguments, and it is not a part of them or another call.
@@ -247,7 +256,7 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
         Problem::Unexpected { expected } => format!("expected {expected}"),
         Problem::CutOff => return "the text ends here".to_owned(),
         Problem::BadEscape => "expected a JSON escape (write a backslash as two)".to_owned(),
-        Problem::BadUnicodeEscape => "expected four hex digits behind \\u".to_owned(),
+        Problem::BadUnicodeEscape => "expected four hex digits after \\u".to_owned(),
         Problem::LoneSurrogate => "expected both halves of the character".to_owned(),
         Problem::ControlCharacter => {
             "expected no raw control character in a string (escape it, as in \\n)".to_owned()

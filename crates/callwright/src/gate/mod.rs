@@ -109,7 +109,7 @@ impl Gate {
     /// let Opened::Refused(refused) = gate.open(&call, Place::new("chat-1", 0, 3)) else { panic!() };
     /// assert_eq!(
     ///     Feedback::default().render(&refused.failure),
-    ///     "This very call failed the same way 3 times in a row, last 1 round ago: no such file. \
+    ///     "This exact call failed the same way 3 times in a row, last 1 round ago: no such file. \
     ///      It will fail again: change the arguments or do something else.",
     /// );
     /// # Ok::<(), callwright::Error>(())

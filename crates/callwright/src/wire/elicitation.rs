@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(
             question,
             json!({
-                "message": "The model wants to call \"pay\" again. \"pay\" ran with these very arguments 1 round ago \
+                "message": "The model wants to call \"pay\" again. \"pay\" ran with exactly these arguments 1 round ago \
                             and is not run twice. It answered: paid. What now?",
                 "requestedSchema": {
                     "type": "object",

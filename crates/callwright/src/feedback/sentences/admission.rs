@@ -26,10 +26,10 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
     match objection.reason {
         Reason::Budget if objection.count == 0 => format!("{tool} may not be called in this turn."),
         Reason::Budget if objection.rounds_ago == 0 => {
-            format!("This very call was made {count} in this turn, as often as it may be.")
+            format!("This exact call was made {count} in this turn, as often as it may be.")
         }
         Reason::Budget if objection.failed => {
-            format!("This very call was made {count} in this turn and failed{ago}{what}")
+            format!("This exact call was made {count} in this turn and failed{ago}{what}")
         }
         Reason::Budget if objection.once => {
             let again = match objection.count {
@@ -37,33 +37,33 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
                 _ => format!(" {count}, last{ago}, and is not run again"),
             };
             let answered = and_it("It answered");
-            format!("{tool} ran with these very arguments{again}.{answered}")
+            format!("{tool} ran with exactly these arguments{again}.{answered}")
         }
         Reason::Budget => {
             let answered = and_it(&format!("It answered{ago}"));
-            format!("This very call was made {count} in this turn.{answered}")
+            format!("This exact call was made {count} in this turn.{answered}")
         }
         Reason::Transient => {
-            format!("This very call failed {count} in a row for a reason that passes{what}")
+            format!("This exact call failed {count} in a row for a reason that passes{what}")
         }
         Reason::RepeatedCall if original.is_some() => {
             format!(
-                "This very call was refused {}{what}",
+                "This exact call was refused {}{what}",
                 in_a_row(objection.count)
             )
         }
         Reason::RepeatedCall if objection.count < 2 => {
-            format!("This very call failed{ago}, and nothing has changed since{what}")
+            format!("This exact call failed{ago}, and nothing has changed since{what}")
         }
         Reason::RepeatedCall => {
-            format!("This very call failed the same way {count} in a row, last{ago}{what}")
+            format!("This exact call failed the same way {count} in a row, last{ago}{what}")
         }
         Reason::RepeatedResult if objection.count < 2 => {
             let brought = and_it("It brought");
-            format!("This very call ran{ago}, and nothing has changed since.{brought}")
+            format!("This exact call ran{ago}, and nothing has changed since.{brought}")
         }
         Reason::RepeatedResult => {
-            format!("This very call brought the same result {count} in a row, last{ago}{what}")
+            format!("This exact call brought the same result {count} in a row, last{ago}{what}")
         }
         Reason::Cycle => {
             let brought = and_it(&format!("This one brought{ago}"));
@@ -157,14 +157,14 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
                 0 | 1 => "has failed".to_owned(),
                 _ => format!("has failed the same way {count} in a row"),
             };
-            format!("This very call {failed}. Change it, or do something else.")
+            format!("This exact call {failed}. Change it, or do something else.")
         }
         Reason::RepeatedResult => {
             let brought = match notice.count {
                 0 | 1 => "has brought its result".to_owned(),
                 _ => format!("has brought the same result {count} in a row"),
             };
-            format!("This very call {brought}. Use it, wait, or do something else.")
+            format!("This exact call {brought}. Use it, wait, or do something else.")
         }
         Reason::Cycle => {
             format!(
@@ -192,7 +192,7 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("This turn has made {calls}. Come to an end soon.")
         }
         Reason::Budget | Reason::Refusals | Reason::Stopped => {
-            format!("This very call was made {count}, as often as it may be. Leave it for now.")
+            format!("This exact call was made {count}, as often as it may be. Leave it for now.")
         }
     }
 }

@@ -203,13 +203,13 @@ fn shared_beginning(left: &[u8], right: &[u8]) -> f64 {
     }
 }
 
-/// Whether a close name may be meant. It has the same digits (`5 minutes` is not a misspelt `45 minutes`); it shares a word or
-/// its beginning, or is at most two letters away and begins alike: `Today` is not a misspelt `Monday`.
+/// Whether a close name may be meant. It has the same digits (`5 minutes` is not a misspelt `45 minutes`) and says yes or no
+/// alike (`!all` is not a misspelt `all`); it shares a word or its beginning, or is at most two letters away and begins alike: `Today` is not a misspelt `Monday`.
 pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
     fn digits(name: &str) -> impl Iterator<Item = char> {
         name.chars().filter(|c| c.is_numeric())
     }
-    if !digits(sent).eq(digits(near)) {
+    if !digits(sent).eq(digits(near)) || negates(sent) != negates(near) {
         return false;
     }
     let (left, right) = (Name::new(sent), Name::new(near));
@@ -222,6 +222,35 @@ pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
     shared_beginning(left.folded.as_bytes(), right.folded.as_bytes()) >= CLOSE
         || shared_words(&left, &right) >= CLOSE
         || is_near(&left.folded, &right.folded)
+}
+
+/// Whether a name says that something is not so, in the languages that most names are in. One that is not known as such
+/// is proposed, and the model still decides.
+fn negates(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "no",
+        "not",
+        "non",
+        "never",
+        "none",
+        "without",
+        "except",
+        "exclude",
+        "excluding",
+        "dont",
+        "don",
+        "kein",
+        "nicht",
+        "ohne",
+        "pas",
+        "sans",
+        "sin",
+        "não",
+        "sem",
+        "не",
+        "без",
+    ];
+    name.trim_start().starts_with(['!', '-', '~', '^', '¬']) || has_word(name, WORDS)
 }
 
 /// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
