@@ -81,9 +81,10 @@ fn effect_of(spec: &ToolSpec) -> (&'static str, &'static str) {
             "destructive",
             "as declared; say so here to run the same call only once a turn",
         ),
-        Effect::Unknown if spec.may_destroy() || spec.spends() => {
-            ("destructive", "by its name; nothing is declared")
-        }
+        Effect::Unknown if spec.may_destroy() || spec.spends() => (
+            "destructive",
+            "by its name; say so here to run the same call only once a turn",
+        ),
         Effect::Unknown => (
             "unknown",
             "nothing is declared: \"read\" if it only reads, \"write\" if it changes something",

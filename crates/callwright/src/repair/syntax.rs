@@ -32,7 +32,7 @@ liberties! {
     /// A comma before the last brace. Where something may be destroyed, the call counts as cut off, unless the provider
     /// says that the answer is whole.
     TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
-    /// No comma between two members.
+    /// One comma missing between two members, after a text, a list or an object.
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;

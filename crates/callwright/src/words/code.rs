@@ -136,7 +136,8 @@ codes! {
     AmbiguousCall = "ambiguous_call", Validation, FixArguments,
         hint: "Send exactly one JSON object per call.",
         meaning: "The arguments can be read in more than one way, such as two JSON objects glued \
-                  together. None of the readings is run and none is dropped.",
+                  together. None of the readings is run and none is dropped. Where one message may become several \
+                  calls (`check --rescue`, the gateway), whole calls side by side that are each valid become just that.",
         example: r#"{"tool": "add", "arguments": "{\"x\": 1}{\"x\": 2}"}"#;
 
     /// The arguments are not JSON.
