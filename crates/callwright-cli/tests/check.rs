@@ -384,6 +384,33 @@ fn explain_shows_every_trial() {
     }
 }
 
+/// In quotes, `null` would look like the text "null".
+#[test]
+fn edits_of_a_text_say_how_it_was_read() {
+    let folder = Folder::new();
+    let tools = folder.file(
+        "tools.json",
+        r#"[{"name": "find", "inputSchema": {"type": "object", "properties": {"where": {"type": ["string", "null"]}}}}]"#,
+    );
+    for (arguments, edit) in [
+        (r#"{"where": None}"#, "where: None was read as null\n"),
+        (
+            "{where: null}",
+            "unquoted_key: where was read as \"where\"\n",
+        ),
+        (r#"{"where": "C:\d"}"#, "where: \\ was read as \\\\\n"),
+        (
+            "{\"where\": \"a\nb\"}",
+            "where: a raw \\n was read as its escape\n",
+        ),
+    ] {
+        let call = serde_json::json!({"tool": "find", "arguments": arguments});
+        let calls = folder.file("calls.jsonl", call.to_string());
+        let run = run(program().args(["check", "--tools"]).args([&tools, &calls]));
+        assert!(run.stdout.contains(edit), "{edit} in {}", run.stdout);
+    }
+}
+
 #[test]
 fn the_grade_of_repair_is_respected() {
     let call = r#"{"tool": "add", "arguments": {"x": "5"}}"#;

@@ -313,9 +313,29 @@ pub(super) fn edit(edit: &Edit) -> String {
         }
         // What reading left out: words, comments, fences.
         _ if edit.after.as_str() == Some("") => format!("{before} was left out"),
+        "raw_control" => format!(
+            "{place}: a raw {} was read as its escape",
+            written(&edit.before)
+        ),
+        // A text of JSON that was read as another one: in quotes, both would look like values.
+        "literal" | "backslash" | "single_quotes" | "inner_quotes" | "unquoted_key"
+        | "half_quoted_key" | "missing_comma" | "trailing_comma" | "white_space" => {
+            let [before, after] = [&edit.before, &edit.after].map(|it| written(it));
+            let place = if edit.path.is_root() {
+                edit.rule
+            } else {
+                &place
+            };
+            format!("{place}: {before} was read as {after}")
+        }
         _ if edit.path.is_root() => format!("{}: {before} was read as {after}", edit.rule),
         _ => format!("{place} was {before}; sent on as {after}"),
     }
+}
+
+/// A piece of text as it was written.
+fn written(text: &Value<'_>) -> String {
+    snippet(text.as_str().unwrap_or_default(), 24)
 }
 
 /// The frame of the numbered style.

@@ -70,14 +70,17 @@ liberties! {
     REPEATED_VALUE = "repeated_value", Lossless, Reads;
 }
 
-/// How much of a text is shown in an edit: enough to find the place again.
+/// How many characters of a text are shown in an edit: enough to find the place again.
 const SHOWN: usize = 40;
 
 impl RuleRow {
     /// An edit that takes this liberty at a place: `before` was read as `after`.
     pub(super) fn edit(&self, path: &Path, before: &str, after: &str) -> Edit {
         let shown = |text: &str| {
-            let short: String = text.chars().take(SHOWN).collect();
+            let mut short: String = text.chars().take(SHOWN).collect();
+            if short.len() < text.len() {
+                short.push('…');
+            }
             Value::String(short.into())
         };
         Edit {
