@@ -39,9 +39,10 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options
-        .open(path)
-        .with_context(|| format!("cannot write records to {}", path.display()))?;
+    let file = options.open(path).with_context(|| {
+        let path = path.display();
+        format!("cannot write records to {path}; check the path and its permissions")
+    })?;
     let record = Record(Arc::new(Mutex::new(file)));
     let lines = JsonLines::new(record.clone())
         .with_values(values)

@@ -98,11 +98,11 @@ impl Relay {
                         });
                 }
                 self.note_answer(&guard);
-                if let Some(told) = judge
-                    .counts
-                    .header()
-                    .and_then(|told| HeaderValue::try_from(told).ok())
-                {
+                let told = judge.counts.header().map(|told| match self.options.mode {
+                    Mode::Observe => format!("{told} mode=observe"),
+                    _ => told,
+                });
+                if let Some(told) = told.and_then(|told| HeaderValue::try_from(told).ok()) {
                     parts.headers.insert(X_CALLWRIGHT, told);
                 }
                 let bytes = changed.map_or(bytes, Bytes::from);

@@ -120,6 +120,15 @@ async fn observing_changes_and_holds_nothing() {
     );
     let metrics = gateway.get("/callwright/metrics").await;
     assert!(metrics.contains("verdict=\"repaired\""), "{metrics}");
+    let body = Api::Chat.whole(&said(REPAIRABLE));
+    let upstream = ScriptedApi::json(&body).await;
+    let mut options = upstream.options();
+    options.mode = Mode::Observe;
+    let gateway = Running::start(options).await;
+    let response = gateway.post(CHAT, Api::Chat.request()).await;
+    let told = response.headers()["x-callwright"].clone();
+    assert_eq!(told, "calls=1 repaired=1 mode=observe");
+    assert_eq!(text(response).await, body);
 }
 
 #[tokio::test]
