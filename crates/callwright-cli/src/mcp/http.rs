@@ -52,6 +52,7 @@ pub(super) fn serve(
     };
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(listen).await?;
+        options.proxy.check_listener(&listener)?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("listening at http://{at}/"));
         let admin = serve_admin(arguments, options.clone());
