@@ -327,7 +327,7 @@ impl Admission {
         Some(Ended {
             success: outcome.success,
             digest: outcome.digest,
-            changes: !tool.spec().only_reads(),
+            changes: !tool.only_reads(),
             waits: limits.poller || (outcome.acknowledges && *steps),
         })
     }

@@ -106,7 +106,7 @@ fn pass<'c>(
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, Stopped<'c>> {
-    let only_reads = tool.spec().only_reads();
+    let only_reads = tool.only_reads();
     let Parsed {
         arguments,
         has_duplicates,

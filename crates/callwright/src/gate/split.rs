@@ -105,7 +105,7 @@ fn one_for_each(
     tool: &Tool,
     is_valid: &dyn Fn(&Value<'static>) -> bool,
 ) -> Option<Vec<Value<'static>>> {
-    let members = value.as_object().filter(|_| tool.spec().only_reads())?;
+    let members = value.as_object().filter(|_| tool.only_reads())?;
     let lists: Vec<(usize, &[Value<'static>])> = members
         .iter()
         .enumerate()

@@ -61,7 +61,7 @@ impl RepairPolicy {
     pub fn cap(self, tool: &Tool) -> Option<Grade> {
         // Where a name contradicts the hint that it only reads, nothing is declared.
         match tool.spec().effect {
-            Effect::Read if !tool.spec().only_reads() => self.cap_for(Effect::Unknown),
+            Effect::Read if !tool.only_reads() => self.cap_for(Effect::Unknown),
             effect => self.cap_for(effect),
         }
     }

@@ -26,7 +26,7 @@ named! {
 impl Stakes {
     /// The stakes of any call of this tool.
     pub(super) fn of_tool(tool: &Tool) -> Stakes {
-        if tool.spec().only_reads() {
+        if tool.only_reads() {
             Stakes::Reads
         } else if tool.is_grave() {
             Stakes::Destroys

@@ -33,12 +33,12 @@ impl<'g> Offer<'g> {
     }
 
     pub(super) fn only_reads(&self, name: &str) -> bool {
-        self.tool(name).is_some_and(|tool| tool.spec().only_reads())
+        self.tool(name).is_some_and(Tool::only_reads)
     }
 
     /// Whether there may be words around a call of this tool: it is declared to read, and guesses are allowed.
     pub(super) fn allows_words(&self, tool: &Tool) -> bool {
-        tool.spec().only_reads() && (self.cap)(tool) == Some(Grade::Guess)
+        tool.only_reads() && (self.cap)(tool) == Some(Grade::Guess)
     }
 
     /// Whether that holds for any tool.

@@ -136,7 +136,7 @@ impl ToolSet {
             };
         }
         match found[..] {
-            [only] if !careful || only.spec().only_reads() => Some(only),
+            [only] if !careful || only.only_reads() => Some(only),
             _ => None,
         }
     }

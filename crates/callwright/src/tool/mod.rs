@@ -31,6 +31,8 @@ pub struct Tool {
     output_policy: OutputPolicy,
     /// Whether any call may destroy or spend something: names are looked through for it once.
     is_grave: OnceLock<bool>,
+    /// Whether it is declared to only read, and its name does not say otherwise.
+    only_reads: OnceLock<bool>,
 }
 
 impl Tool {
@@ -62,8 +64,15 @@ impl Tool {
             output_schema,
             output_policy,
             is_grave: OnceLock::new(),
+            only_reads: OnceLock::new(),
             spec,
         }
+    }
+
+    /// Whether it is declared to only read, see [`ToolSpec::only_reads`]. Every call asks, so names are looked at once.
+    pub(crate) fn only_reads(&self) -> bool {
+        let is_read = self.spec.effect == Effect::Read;
+        is_read && *self.only_reads.get_or_init(|| self.spec.only_reads())
     }
 
     /// Whether any call may destroy or spend something, by declaration or by the name of the tool.
