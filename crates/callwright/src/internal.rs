@@ -1,4 +1,4 @@
-//! For the sibling crates of callwright. Not covered by semantic versioning: use nothing of it elsewhere.
+//! For callwright's sibling crates only. Not covered by semantic versioning: do not use it elsewhere.
 
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
@@ -11,27 +11,27 @@ pub fn duplicate_tool(name: String) -> Error {
     ErrorKind::DuplicateTool { name }.into()
 }
 
-/// A tool of a toolbox has a name that its framework does not accept.
+/// A toolbox contains a tool whose name its framework does not accept.
 pub fn nameless_tool() -> Error {
     let place = "the toolbox".to_owned();
     ErrorKind::NamelessTool { place }.into()
 }
 
-/// Represents content that is not text, so that the gate can tell whether two results are the same.
+/// Stands in for content that is not text, so that the gate can tell whether two results are equal.
 pub fn digest(content: &str) -> Value<'static> {
     Value::String(Digest::of(content).to_string().into())
 }
 
-/// The words that may go around a call without being an argument, a name or a sentence: those of chat templates, and the
-/// keys of a call as JSON. The fuzz targets miss every other word.
+/// The words that may be lost around a call because they are not an argument, a name or a sentence: those of chat templates,
+/// and the keys of a call written as JSON. The fuzz targets report the loss of any other word.
 pub fn words_around_calls() -> impl Iterator<Item = &'static str> {
     template::words().chain(envelope::words())
 }
 
-/// The tag that opens a block of reasoning at the beginning of a text, and the one that closes it. Between them anything goes.
+/// The tags that open and close a block of reasoning at the start of a text. Anything may come between them.
 pub fn reasoning_tags(text: &str) -> Option<(&str, String)> {
     template::reasoning_tags(text)
 }
 
-/// The keys under which a call as JSON has its id, which goes as well.
+/// The keys that hold the id in a call written as JSON; these words may be lost as well.
 pub const ID_KEYS: &[&str] = envelope::IDS;

@@ -1,8 +1,8 @@
 //! A guard between language models and their tools.
 //!
-//! A model calls a tool with wrong arguments; without a guard it gets a stack trace and calls again,
-//! the same way. [`Gate`] judges every call against the tool's own JSON Schema and answers a bad one
-//! with an instruction that the model can act on: which argument, what was expected, what came.
+//! A model calls a tool with wrong arguments; without a guard it gets a stack trace and makes the same call again. [`Gate`]
+//! judges every call against the tool's own JSON Schema and answers a bad one with an instruction that the model can act on:
+//! which argument, what was expected, what was received.
 //!
 //! ```
 //! # #[cfg(feature = "toolbox")]
@@ -31,21 +31,21 @@
 //! # fn main() {}
 //! ```
 //!
-//! [`toolbox`] runs typed tools; the [`Gate`] alone runs nothing, for programs that run their tools elsewhere. The
-//! stages are the modules, in the order in which a call passes them:
+//! [`toolbox`] runs typed tools; the [`Gate`] alone runs nothing and serves programs that run their tools elsewhere. The
+//! modules are the stages, in the order in which a call passes through them:
 //!
 //! 1. [`wire`]: provider shapes → [`Call`], and its outcome → provider shapes
-//! 2. [`parse`]: text → JSON that keeps its digits, and knows where a text was cut off
-//! 3. [`repair`]: a refused call → one that the judge accepts, with every edit on record
-//! 4. [`validate`]: the only judge; every issue as data
-//! 5. [`admit`]: may it run now? Retry budgets, loops, a ladder that ends with the user
-//! 6. [`toolbox`]: the tool runs, in its time
-//! 7. [`check`]: is the result good? Its schema, pages, errors in disguise, the operator's own checks
-//! 8. [`feedback`]: failures → words for the model, and what the model gets of a settled call
+//! 2. [`parse`]: text → JSON that keeps every digit, and the place where a text was cut off
+//! 3. [`repair`]: a refused call → one that validation accepts, with every edit on record
+//! 4. [`validate`]: the only judge of arguments; every issue as data
+//! 5. [`admit`]: may it run now? Retry budgets, loop detection, and escalation that ends with the user
+//! 6. [`toolbox`]: runs the tool within its time limit
+//! 7. [`check`]: is the result usable? Its schema, pages, errors in disguise, the operator's own checks
+//! 8. [`feedback`]: failures → sentences for the model, and what the model gets for a settled call
 //! 9. [`event`]: one record per call, to any number of sinks
 //!
-//! Before them, on request only: [`rescue`] takes calls out of a message in which a model wrote them as text. [`policy`]
-//! holds the settings, [`tool`] reads tool declarations, [`json`] is the tree that all stages share.
+//! One optional stage comes before them: [`rescue`] extracts calls that a model wrote as plain text. [`policy`] holds the
+//! settings, [`tool`] reads tool declarations, [`json`] is the value tree that all stages share.
 //!
 //! # Glossary
 //!
@@ -58,33 +58,33 @@
 //! | message | what a model said, as opposed to what it called: [`rescue::Message`] |
 //! | issue | a fact about a value: path, code, expected, received: [`validate::Issue`] |
 //! | edit | one repair, with its rule and its grade: [`repair::Edit`] |
-//! | verdict | what the gate says of a call: [`Verdict`], valid, repaired or refused; unjudged where no schema could say |
+//! | verdict | the gate's decision on a call: [`Verdict`], valid, repaired or refused; unjudged if there is no usable schema |
 //! | failure | why something is refused or went wrong: a code, what to do next, the cause: [`failure::Failure`] |
-//! | notice | a warning to the model before it comes to a refusal: [`failure::Notice`] |
-//! | place | where in a conversation a call is made, session, turn and round: [`admit::Place`] |
+//! | notice | a warning to the model that comes before a refusal: [`failure::Notice`] |
+//! | place | where in a conversation a call is made: session, turn and round: [`admit::Place`] |
 //! | ticket | permission to run one call, once: [`admit::Ticket`] |
-//! | output | what a tool answered: [`check::Output`]; judged, it is a result: [`check::Checked`] |
-//! | settled | a call with its outcome: [`Settled`]; what the model gets of it is [`feedback::Presented`] |
-//! | fingerprint | what makes two calls the same call: [`admit::Fingerprint`] |
+//! | output | what a tool returned: [`check::Output`]; once judged, it is a result: [`check::Checked`] |
+//! | settled | a call with its outcome: [`Settled`]; what the model gets for it is [`feedback::Presented`] |
+//! | fingerprint | the identity of a call, equal for calls that count as the same: [`admit::Fingerprint`] |
 //! | ledger | what admission remembers: [`admit::Ledger`] |
 //! | policy | the operator's settings: [`Policy`] |
 //! | event | the record of one call: [`event::Event`] |
 //!
 //! # Features
 //!
-//! The gate needs none of them, and none is on by default.
+//! All features are off by default; the gate needs none of them.
 //!
 //! | feature | |
 //! |---|---|
-//! | `toolbox` | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio where a tool waits |
+//! | `toolbox` | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio if a tool waits |
 //! | `policy` | reads settings from a TOML file |
-//! | `cel` | checks of results as CEL expressions in that file |
-//! | `tracing` | a span for each call, with the names of OpenTelemetry |
+//! | `cel` | result checks written as CEL expressions in that file |
+//! | `tracing` | a span for each call, named after the OpenTelemetry conventions |
 //!
-//! The crate itself does no IO. Only the sinks of events have threads, and only `toolbox` runs anything.
+//! The crate itself does no IO. Only event sinks start threads, and only `toolbox` runs anything.
 //!
-//! Sessions that replicas share are in the crate `callwright-redis`; guards for the tools of `rig` agents and for `rmcp`
-//! servers are in `callwright-rig` and `callwright-rmcp`.
+//! `callwright-redis` shares sessions between replicas; `callwright-rig` and `callwright-rmcp` guard the tools of `rig` agents
+//! and `rmcp` servers.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod admit;
@@ -118,12 +118,12 @@ pub use words::error::Error;
 pub use words::{ToolSpec, call, json};
 pub(crate) use words::{error, nearest, panics, text};
 
-/// Why a call is refused or went wrong, as data: one table of codes, and what each failure is made of.
+/// Why a call was refused or failed, as data: the table of codes, and the parts of a failure.
 pub mod failure {
     pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
 }
 
-/// The program of the crate's README is compiled and run with the tests.
+/// Compiles and runs the example in the crate's README with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,6 @@
-//! What the gate says about a call: valid, repaired or refused, and settled once its result is known.
+//! The gate's verdict on a call: valid, repaired or refused; and the settled call, once its result is known.
 //!
-//! Data only. It refers to the compiled [`Tool`], so it is one floor above the other words.
+//! Data only. It refers to the compiled [`Tool`], so it sits one layer above `words`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::json::{Kind, Lent, Value};
 use crate::tool::Tool;
 use crate::words::{Cause, Checked, Edit, Failure, Notice};
 
-/// A call whose arguments its tool's schema accepts, exactly as they were sent. (Of a tool in quarantine
-/// the schema cannot say, and where validation is off it is not asked; such calls pass if they can be read.)
+/// A call whose arguments its tool's schema accepts exactly as they were sent. (For a tool in quarantine there is no schema to
+/// ask, and with validation off it is not asked; such calls pass if they can be parsed.)
 ///
-/// Only the gate makes one, so a `Valid` is a call that may run.
+/// Only the gate creates one, so a `Valid` is a call that may run.
 #[derive(Debug)]
 pub struct Valid<'c> {
     tool: Cow<'c, Arc<Tool>>,
@@ -30,7 +30,7 @@ impl<'c> Valid<'c> {
         }
     }
 
-    /// Lets a call through although the schema objects, if it is an object: nothing else can be given to a tool.
+    /// Lets a call through despite the schema's objections, provided it is an object: a tool can take nothing else.
     pub(crate) fn despite(
         tool: &'c Arc<Tool>,
         refused: Box<Refused<'c>>,
@@ -45,12 +45,12 @@ impl<'c> Valid<'c> {
         }
     }
 
-    /// What the schema objects to, where the policy lets the call through all the same and only wants to hear of it.
+    /// The schema's objections, if the policy only warns about them and lets the call through.
     pub fn warning(&self) -> Option<&Failure> {
         self.warning.as_deref()
     }
 
-    /// Whether no schema could judge it: that of its tool cannot be read or compiled.
+    /// Whether the call went unjudged because its tool's schema cannot be read or compiled.
     pub fn is_unjudged(&self) -> bool {
         self.tool.quarantined().is_some()
     }
@@ -78,7 +78,7 @@ impl<'c> Valid<'c> {
         }
     }
 
-    /// The same call, refused for another reason than what it is.
+    /// The same call, refused for a reason other than its arguments.
     pub(crate) fn refuse(self, failure: Failure) -> Refused<'c> {
         Refused {
             failure,
@@ -134,7 +134,8 @@ impl<'c> Repaired<'c> {
         }
     }
 
-    /// The same call, refused for another reason than what it is. Nothing goes on, so `sent` counts.
+    /// The same call, refused for a reason other than its arguments. As the edited arguments go nowhere, the refusal holds
+    /// `sent`.
     pub(crate) fn refuse(self, failure: Failure, sent: Option<Value<'static>>) -> Refused<'c> {
         Refused {
             failure,
@@ -149,13 +150,13 @@ impl<'c> Repaired<'c> {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refused<'c> {
-    /// Why.
+    /// Why it was refused.
     pub failure: Failure,
-    /// The tool that was called, if there is one.
+    /// The tool that was called, if it exists.
     pub(crate) tool: Option<Cow<'c, Arc<Tool>>>,
-    /// What the model sent, if it could be read.
+    /// What the model sent, if it could be parsed.
     pub arguments: Option<Lent<'c>>,
-    /// What else the model should be told: it has been refused this way before.
+    /// A notice for the model: the same call has been refused before.
     pub notice: Option<Notice>,
 }
 
@@ -173,12 +174,12 @@ impl<'c> Refused<'c> {
         }
     }
 
-    /// The tool that was called, if there is one.
+    /// The tool that was called, if it exists.
     pub fn tool(&self) -> Option<&Tool> {
         self.tool.as_deref().map(AsRef::as_ref)
     }
 
-    /// The same without borrowing from anything.
+    /// The same refusal without borrowed data.
     pub fn into_owned(self) -> Refused<'static> {
         let owned = |arguments: Lent<'_>| Lent::Owned(arguments.into_owned().into_owned());
         Refused {
@@ -189,7 +190,7 @@ impl<'c> Refused<'c> {
         }
     }
 
-    /// The name of the tool as it may be shown: one that no tool has is the model's own word.
+    /// The tool's name in a form that may be shown: the name of an unknown tool is the model's own text.
     pub fn shown_name<'r>(&'r self, call: &'r Call<'_>) -> &'r str {
         match (self.tool(), &self.failure.cause) {
             (Some(tool), _) => tool.name(),
@@ -200,7 +201,7 @@ impl<'c> Refused<'c> {
     }
 }
 
-/// The gate's answer to a call.
+/// The gate's decision on a call.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
@@ -213,23 +214,23 @@ pub enum Verdict<'c> {
     Refused(Box<Refused<'c>>),
 }
 
-/// What became of a call in the end.
+/// The final state of a call.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub struct Settled<'c> {
-    /// What the gate said about it.
+    /// The gate's verdict on the call.
     pub verdict: Verdict<'c>,
-    /// What it made of the result; `None` if the call did not run, or its outcome is unknown.
+    /// The gate's verdict on the result; `None` if the call did not run or its outcome is unknown.
     pub result: Option<Checked<'c>>,
-    /// What the model should be told with the result.
+    /// A notice to send to the model with the result.
     pub notice: Option<Notice>,
     /// Whether the call ran although the ledger could not be reached: see [`crate::admit::Ticket::is_uncounted`].
     pub uncounted: bool,
 }
 
 impl Settled<'_> {
-    /// What the model should be told beside the result or the refusal.
+    /// The notice that goes to the model with the result or the refusal.
     pub fn notice(&self) -> Option<&Notice> {
         match &self.verdict {
             Verdict::Refused(refused) => refused.notice.as_ref(),
@@ -245,7 +246,7 @@ impl Settled<'_> {
         }
     }
 
-    /// What is wrong: with the call, or with its result.
+    /// What is wrong with the call or with its result.
     pub fn failure(&self) -> Option<&Failure> {
         let of_call = self.verdict.failure();
         of_call.or_else(|| self.result.as_ref()?.failure.as_deref())
@@ -265,7 +266,7 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
 }
 
 impl<'c> Verdict<'c> {
-    /// `valid`, `repaired` or `refused`; `unjudged` for a call that goes on although no schema could judge it.
+    /// `valid`, `repaired` or `refused`; `unjudged` for a call that passes because no schema could judge it.
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::Valid(valid) if valid.is_unjudged() => "unjudged",
@@ -275,7 +276,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The tool that was called, if there is one.
+    /// The tool that was called, if it exists.
     pub fn tool(&self) -> Option<&Tool> {
         match self {
             Verdict::Valid(valid) => Some(valid.tool()),
@@ -284,7 +285,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The same verdict without borrowing from anything, for programs that ask about it later.
+    /// The same verdict without borrowed data, for programs that inspect it later.
     pub fn into_owned(self) -> Verdict<'static> {
         match self {
             Verdict::Valid(valid) => Verdict::Valid(valid.into_owned()),
@@ -293,7 +294,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The same, for what outlives the verdict.
+    /// The tool, for use beyond the life of the verdict.
     pub(crate) fn shared_tool(&self) -> Option<Cow<'c, Arc<Tool>>> {
         match self {
             Verdict::Valid(valid) => Some(valid.tool.clone()),
@@ -302,7 +303,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// Whether the call is good as it is, and there is nothing to say about it.
+    /// Whether the call is valid as sent, without a warning.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Verdict::Valid(valid) if valid.warning().is_none())
     }
@@ -315,7 +316,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// What the schema objects to in a call that is let through all the same.
+    /// The schema's objections to a call that is let through anyway.
     pub fn warning(&self) -> Option<&Failure> {
         match self {
             Verdict::Valid(valid) => valid.warning(),
@@ -323,7 +324,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The arguments that go to the tool; of a refused call what the model sent, if it could be read.
+    /// The arguments that go to the tool; for a refused call, what the model sent, if it could be parsed.
     pub fn arguments(&self) -> Option<&Value<'c>> {
         match self {
             Verdict::Valid(valid) => Some(valid.arguments()),
@@ -332,7 +333,7 @@ impl<'c> Verdict<'c> {
         }
     }
 
-    /// The edits of a repaired call; empty for any other.
+    /// The edits of a repaired call; empty otherwise.
     pub fn edits(&self) -> &[Edit] {
         match self {
             Verdict::Repaired(repaired) => repaired.edits(),

@@ -1,26 +1,26 @@
-//! Answers that say nothing but that it was done: `ok`, `{"success": true}`, `Pressed key ArrowDown`.
+//! Answers that only acknowledge the call: `ok`, `{"success": true}`, `Pressed key ArrowDown`.
 //!
-//! Takes the answer of a call that worked; returns whether it only acknowledges. Pressing a key five times brings
-//! five equal answers and five different states, so such an answer again is not a sign of a loop. Where it says more than
-//! the call itself (a number, an id, that nothing was found), it does not only acknowledge.
+//! Takes the answer to a call that worked; returns whether it only acknowledges. Pressing a key five times gives five equal
+//! answers and five different states, so such an answer is not a sign of a loop. An answer that says more than the call itself
+//! (a number, an id, that nothing was found) does not merely acknowledge.
 
 use super::asked::Asked;
 use super::outcome::Answer;
 use crate::json::Value;
 use crate::words::word_list;
 
-/// The longest acknowledgement, in bytes: a sentence that names the arguments.
+/// The longest acknowledgement, in bytes: a sentence that repeats the arguments.
 const LONGEST: usize = 120;
 
-/// The most members of an object that acknowledges: `ok`, a status, a message, an id that was sent.
+/// The most members of an acknowledging object: `ok`, a status, a message, an id that was sent.
 const MOST_MEMBERS: usize = 4;
 
-/// What acknowledgements say, besides the past of the verb that was asked for.
+/// The words of acknowledgements, besides the past tense of the requested verb.
 const SAYS_DONE: &[&str] = word_list![
     ok okay done success successful successfully succeeded true sent set ack finished
 ];
 
-/// Words that make a text say more than that it was done.
+/// Words that say more than an acknowledgement.
 const SAYS_MORE: &[&str] = word_list![
     no not none nothing never empty already unchanged failed error errors denied skipped ignored queued started
     expected rejected cancelled found
@@ -55,7 +55,7 @@ fn value_acknowledges(value: &Value<'_>, asked: &Asked<'_>) -> bool {
     }
 }
 
-/// The text of an MCP result that is one block of text.
+/// The text of an MCP result that is a single block of text.
 fn only_text<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     let [block] = value.get("content")?.as_array()? else {
         return None;

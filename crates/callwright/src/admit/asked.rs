@@ -1,7 +1,6 @@
-//! What a call asked for, next to what it was answered: a value of the arguments that an answer repeats says which call
-//! it answers, whatever it looks like.
+//! The values that a call asked about: an answer that repeats one of them only says which call it belongs to.
 //!
-//! Takes the arguments; answers whether a word is one of theirs. They are only read when needed.
+//! Takes the arguments; returns whether a word is one of theirs. They are only searched on demand.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -11,15 +10,15 @@ use memchr::memmem::find;
 
 use crate::json::Value;
 
-/// How much of the arguments is looked at, in bytes, and how long a value may be. Ids, times and names are shorter.
+/// How much of the arguments is searched, in bytes, and how long a value may be. Ids, times and names are shorter.
 const LOOKED_AT: usize = 64 * 1024;
 const LONGEST: usize = 200;
 
-/// How many bytes of arguments are searched before their words are collected. Most answers ask for a few words of
-/// arguments of some hundred bytes, which takes a tenth of the time that collecting them does.
+/// How many bytes of arguments are searched before their words are collected. Most answers need a few lookups in arguments of a
+/// few hundred bytes, which takes a tenth of the time that collecting the words does.
 const SEARCHED: usize = 2_048;
 
-/// The arguments of a call, as far as answers may repeat them.
+/// The arguments of a call, to the extent that answers may repeat them.
 #[derive(Debug, Default)]
 pub(super) struct Asked<'a> {
     arguments: Option<&'a Value<'a>>,
@@ -36,7 +35,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a value of the arguments is this, or a word of one is.
+    /// Whether this is a value of the arguments, or a word in one.
     pub(super) fn holds(&self, word: &str) -> bool {
         let Some(arguments) = self.arguments else {
             return false;
@@ -72,7 +71,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| character.is_whitespace() || ",;()".contains(character))
 }
 
-/// Visits the texts and numbers in a value until the visitor breaks, as many as there are bytes left for.
+/// Visits the texts and numbers in a value until the visitor breaks or the byte budget is used up.
 fn each_text<'a>(
     value: &'a Value<'a>,
     bytes_left: &mut usize,

@@ -1,9 +1,9 @@
-//! What makes two calls the same call.
+//! The identity of a call: which calls count as the same.
 //!
-//! Takes a tool and arguments; returns a hash of 128 bits that they share with every call that means the same:
-//! keys in another order, other white space, `1.0` for `1`, or a default written out make no difference. Fields that
-//! the tool declares volatile are left out. Arguments that could not be read have a fingerprint too, of their text.
-//! `docs/fingerprint.md` defines it for other languages, `corpus/fingerprint` holds the vectors.
+//! Takes a tool and arguments; returns a 128-bit hash that is equal for every call with the same meaning: the order of keys,
+//! white space, `1.0` for `1`, or a default written out make no difference. Fields that the tool declares volatile are left
+//! out. Arguments that cannot be parsed get a fingerprint of their text. `docs/fingerprint.md` defines it for other languages,
+//! `corpus/fingerprint` has the test vectors.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use smallvec::SmallVec;
 use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string, write_object};
 use crate::words::{Fingerprint, hash};
 
-/// How deep objects inside objects are searched for defaults. The arguments of real tools are flatter.
+/// How deep nested objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
 
 impl Fingerprint {
-    /// The fingerprint of readable arguments, seen through the shape of the tool's schema.
+    /// The fingerprint of parsed arguments, given the shape of the tool's schema.
     pub fn of(tool: &str, arguments: &Value<'_>, shape: &Shape) -> Self {
         with_buffer(|out| {
             write(tool, arguments, shape, out);
@@ -25,11 +25,11 @@ impl Fingerprint {
         })
     }
 
-    /// The fingerprint of arguments that could not be read.
+    /// The fingerprint of arguments that could not be parsed.
     pub fn of_text(tool: &str, text: &str) -> Self {
         with_buffer(|out| {
             write_canonical_string(tool, out);
-            // No canonical text begins like this.
+            // No canonical text starts like this.
             out.push('!');
             out.push_str(text.trim_ascii());
             Fingerprint(u128::from_be_bytes(hash(out)))
@@ -43,11 +43,11 @@ pub(crate) fn write(tool: &str, arguments: &Value<'_>, shape: &Shape, out: &mut 
     shape.write(arguments, out);
 }
 
-/// What need not be written in a tool's arguments: their defaults, and the fields that are left out.
+/// What is left out of a tool's arguments: defaults and volatile fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape(BTreeMap<String, KeyShape>);
 
-/// The same of what is under one key.
+/// The same for the value of one key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct KeyShape {
     /// Its canonical text.
@@ -90,7 +90,7 @@ impl Shape {
         let defaults = defaults.map(|(key, shape)| (key.as_str(), (Some(shape), None)));
         let mut parts: SmallVec<[_; FEW]> = sent.chain(defaults).collect();
         parts.retain(|(_, (shape, _))| !shape.is_some_and(|shape| shape.is_volatile));
-        // Stable: a default comes after what was sent, and gives way to it.
+        // A stable sort: a default comes after the value that was sent, which takes precedence.
         parts.sort_by_key(|(key, _)| *key);
         parts.dedup_by(|next, last| next.0 == last.0 && next.1.1.is_none());
         write_object(parts.into_iter(), out, |_, part, out| match part {

@@ -1,12 +1,11 @@
 //! Stage 5: may this call run now?
 //!
-//! Takes a call that was judged; returns a [`Ticket`] or a refusal: its retry budget is spent, or the model is going in
-//! circles. When the call has run, [`crate::Gate::close`] takes its outcome, and may answer with a
-//! [`Notice`] for the model. A repetition counts only as long as nothing new comes: a changed result, a successful
-//! change to the world or a message of the user start over. Refusals climb a ladder: a notice, a refusal, the
-//! question to the user or the end.
+//! Takes a judged call; returns a [`Ticket`] or a refusal: its retry budget is spent, or the model is going in circles. After
+//! the call has run, [`crate::Gate::close`] takes its outcome and may return a [`Notice`] for the model. A repetition counts
+//! only while there is no news: a changed result, a successful change to the world or a message from the user starts over.
+//! Refusals escalate: first a notice, then a refusal, then a question to the user or the end.
 //!
-//! All memory is in a [`ledger`]; nothing else here has a clock or does IO.
+//! All memory is in a [`ledger`]; nothing else here reads a clock or does IO.
 
 mod acknowledge;
 mod asked;
@@ -46,7 +45,7 @@ use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
 use crate::words::{Cause, Checked, Code, Failure, Issue, Notice, Objection};
 
-/// The stage with its settings and its memory.
+/// The admission stage with its settings and its memory.
 #[derive(Debug)]
 pub(crate) struct Admission {
     policy: AdmissionPolicy,
@@ -92,7 +91,7 @@ impl Admission {
         &*self.ledger
     }
 
-    /// A judged call → one that may run, or why not.
+    /// A judged call → permission to run it, or the reason why not.
     pub(crate) fn open<'c>(
         &self,
         call: &Call<'_>,
@@ -133,7 +132,7 @@ impl Admission {
             }
             Err(_) if self.limits(tool).runs_uncounted => ticket.uncounted = true,
             Err(LedgerAway(why)) => {
-                // Nothing is let through uncounted.
+                // This call must not run uncounted.
                 let away = Failure::new(Code::LedgerUnavailable, Cause::LedgerAway { why });
                 return Err(ticket.ready.refuse(call, away));
             }
@@ -141,7 +140,7 @@ impl Admission {
         Ok(ticket)
     }
 
-    /// A judged call to which its tool objects, although the schema accepts it.
+    /// A judged call that the schema accepts but its tool objects to.
     pub(crate) fn object<'c>(
         call: &Call<'_>,
         verdict: Verdict<'c>,
@@ -154,7 +153,7 @@ impl Admission {
         }
     }
 
-    /// Notes the outcome of a call.
+    /// Records the outcome of a call.
     pub(crate) fn close<'c>(&self, ticket: Ticket<'c>, checked: Checked<'c>) -> Settled<'c> {
         let counted = ticket.place().filter(|_| !ticket.uncounted);
         let place = counted.map(|place| place.in_turn(ticket.counted_in));
@@ -168,7 +167,7 @@ impl Admission {
         }
     }
 
-    /// Takes note of the outcome of a call, if it belongs to a conversation.
+    /// Records the outcome of a call, if it belongs to a conversation.
     pub(crate) fn note(
         &self,
         tool: &Tool,
@@ -178,7 +177,7 @@ impl Admission {
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
-        // What a tool with secrets answers may quote them.
+        // The results of a tool with secrets may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let ended = self.ended(tool, checked, || checked.outcome_of(arguments).clone());
@@ -222,7 +221,7 @@ impl Admission {
         }
     }
 
-    /// The refusal, on its rung of the ladder.
+    /// The refusal, at its level of escalation.
     fn failure(
         &self,
         ask: &Ask<'_>,
@@ -232,7 +231,7 @@ impl Admission {
     ) -> Failure {
         let escalated = ruling.refused_rounds >= self.policy.ask_after;
         let objection = Objection {
-            // Only asked for with a reason.
+            // Only called with a reason.
             reason: ruling.reason.unwrap_or(Reason::Budget),
             tool: ask.tool.to_owned(),
             once: tool.is_some_and(|tool| tool.spec().is_once()),
@@ -246,7 +245,7 @@ impl Admission {
         Failure::objection(objection, escalated, self.policy.escalation)
     }
 
-    /// What to say about a call that is let through: a limit is near.
+    /// The notice for an admitted call that is close to a limit.
     fn notice_before(&self, ask: &Ask<'_>, ruling: &Ruling, tool: Option<&Tool>) -> Option<Notice> {
         let (reason, count) = if ruling.turn_calls == self.policy.turn_calls.notice {
             (Reason::TurnCalls, ruling.turn_calls)
@@ -258,7 +257,7 @@ impl Admission {
         Some(Notice::new(reason, ask.tool, count))
     }
 
-    /// What to say about a call that is refused for what it is, again.
+    /// The notice for a call that is refused for its arguments, again.
     fn notice_of_refused(&self, ask: &Ask<'_>, ruling: &Ruling) -> Option<Notice> {
         let policy = &self.policy;
         let unknown = ask.refused.is_some_and(|refused| refused.unknown_tool);
@@ -274,7 +273,7 @@ impl Admission {
         Some(Notice::new(reason, ask.tool, count))
     }
 
-    /// What to say with the result of a call.
+    /// The notice that goes with the result of a call.
     fn notice_after(&self, report: &Report<'_>, noted: &Noted) -> Option<Notice> {
         let policy = &self.policy;
         let failed = report.ended.success == Success::Error;
@@ -284,7 +283,7 @@ impl Admission {
             (false, false) => policy.repeated_result,
         };
         let (reason, count) = if noted.transient > 0 && noted.transient >= policy.transient {
-            // It would be refused the next time.
+            // The next call would be refused.
             (Reason::Budget, noted.transient)
         } else if noted.transient > 0 {
             (Reason::Transient, noted.transient)
@@ -305,7 +304,7 @@ impl Admission {
         Some(Notice::new(reason, report.tool, count))
     }
 
-    /// How a call ended, if it is known.
+    /// How a call ended, if that is known.
     fn ended(
         &self,
         tool: &Tool,
@@ -315,12 +314,12 @@ impl Admission {
         let ToolLimits { limits, steps, .. } = self.limits(Some(tool));
         match checked.failure.as_ref().map(|failure| failure.code) {
             Some(Code::Cancelled) => return None,
-            // It may have been paid, so it is not paid again unasked.
+            // The payment may have gone through, so it is not repeated without asking.
             Some(Code::Timeout) if limits.once => return None,
             _ => {}
         }
         let outcome = outcome();
-        // After a time-out or a server error the money may have moved; only a call that was turned away surely did nothing.
+        // After a timeout or a server error the money may have moved; only a call that was rejected surely had no effect.
         if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
             return None;
         }
@@ -333,7 +332,7 @@ impl Admission {
     }
 }
 
-/// Equal for refusals for the same reason: the same code, and the same objections at the same places.
+/// Equal for refusals with the same reason: the same code, and the same objections at the same places.
 fn digest(failure: &Failure) -> Digest {
     let mut text = failure.code.name().to_owned();
     for issue in failure.issues() {

@@ -1,11 +1,11 @@
-//! Which settings are for a tool: names, and patterns in which `*` matches any text.
+//! Which settings apply to a tool: names, and patterns in which `*` matches any text.
 //!
-//! Takes the names that settings are made for; returns the positions of those that match a tool, in order. Exact names
-//! are looked up, so thousands of them cost nothing; patterns are tried one by one.
+//! Takes the names that have settings; returns the positions of those that match a tool, in order. Exact names are looked up,
+//! so thousands of them cost nothing; patterns are tried one by one.
 
 use ahash::AHashMap;
 
-/// Names and patterns, ready to be asked.
+/// Names and patterns, prepared for lookup.
 #[derive(Debug)]
 pub(crate) struct Names<'n> {
     exact: AHashMap<&'n str, Vec<usize>>,
@@ -25,7 +25,7 @@ impl<'n> Names<'n> {
         Names { exact, patterns }
     }
 
-    /// The places of all that match, in order.
+    /// The positions of all matches, in order.
     pub(crate) fn matching(&self, name: &str) -> Vec<usize> {
         let patterns = self.patterns.iter();
         let mut all: Vec<usize> = patterns
@@ -40,7 +40,7 @@ impl<'n> Names<'n> {
     }
 }
 
-/// Whether a name fits a pattern in which `*` matches any text.
+/// Whether a name matches a pattern in which `*` matches any text.
 pub(crate) fn matches_name(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == name;

@@ -1,4 +1,4 @@
-//! Admission's objections: which code, what next, and what the words are made of.
+//! Admission's objections: the code, the next step, and the data for their text.
 
 use super::Escalation;
 use crate::words::{Cause, Code, Failure, Next, Notice, Objection, Reason};
@@ -19,9 +19,9 @@ impl Notice {
 }
 
 impl Failure {
-    /// Admission objects. `escalated` if refusals did not help so far.
+    /// The failure for an objection; `escalated` if refusals have not helped so far.
     pub(crate) fn objection(objection: Objection, escalated: bool, escalation: Escalation) -> Self {
-        // What has changed something already is not repeated without asking, from the start.
+        // A call that has already changed something is never repeated without asking, not even the first time.
         let ran_already = objection.reason == Reason::Budget && !objection.failed && objection.once;
         let last_rung = match escalation {
             Escalation::Ask => Some(Next::AskUser),
@@ -29,7 +29,7 @@ impl Failure {
             Escalation::Never => None,
         };
         let next = match objection.reason {
-            // The last bounds have no rung above them.
+            // There is no further escalation beyond the hard limits.
             Reason::TurnCalls | Reason::Refusals | Reason::Stopped => None,
             _ if escalated => last_rung,
             Reason::Budget if ran_already && escalation == Escalation::Ask => Some(Next::AskUser),

@@ -1,7 +1,7 @@
-//! The outcome of a call, as far as admission cares: did it work, is it the same as last time, is it worth trying again.
+//! The outcome of a call as admission sees it: did it work, is it the same as last time, is a retry worthwhile.
 //!
-//! Takes what the tool answered; returns an [`Outcome`]: a digest that two answers share if they say the same, and the
-//! beginning of the answer, for messages about it. The answer itself is not kept.
+//! Takes a tool's answer; returns an [`Outcome`]: a digest that is equal for answers with the same meaning, and the beginning
+//! of the answer, for messages about it. The answer itself is not kept.
 
 use std::borrow::Cow;
 
@@ -16,24 +16,24 @@ use crate::words::{Checked, Code, Digest, Failure, Next, Outcome, Output, Succes
 /// How much of an answer is remembered, in characters: enough to recognise it.
 const REMEMBERED: usize = 60;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
+/// How much of an error is searched for signs of a transient failure, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
-/// What a tool answered.
+/// A tool's answer.
 pub(super) enum Answer<'a> {
     /// Text, which may be JSON.
     Text(Cow<'a, str>),
-    /// A JSON value that has already been read.
+    /// A parsed JSON value.
     Value(&'a Value<'a>),
 }
 
 impl Outcome {
-    /// The outcome of a call that ran and whose result was judged.
+    /// The outcome of a call whose result was judged.
     pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
         let answer = Answer::of(checked, |failure| {
-            // Failures are told apart by what the model does not hear of, too.
+            // Failures also differ in the details that the model does not see.
             let hidden = failure.for_operator().unwrap_or_default();
             let told = failure.told().unwrap_or_default();
             format!("{} {told} {hidden}", failure.code_name()).into()
@@ -49,24 +49,24 @@ impl Outcome {
 }
 
 impl Checked<'_> {
-    /// What admission remembers of it. Computed once; a long answer takes a while, so ask early if there is time.
+    /// What admission remembers of it. Computed once; a long answer takes a while, so call this early if there is time.
     pub fn outcome(&self) -> &Outcome {
         self.outcome_of(None)
     }
 
-    /// The same, next to the arguments of the call.
+    /// The same, given the arguments of the call.
     pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
         self.outcome.get_or_init(|| Outcome::of(self, arguments))
     }
 }
 
-/// The beginning of an answer, for messages about it. What the model does not hear of is not in it.
+/// The beginning of an answer, for messages about it. It never contains what the model must not see.
 pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
     let answer = Answer::of(checked, |failure| failure.told().unwrap_or_default().into());
     snippet(answer.beginning(REMEMBERED * 4).trim(), REMEMBERED)
 }
 
-/// How a call that ran went, by what was made of its result.
+/// Whether a call that ran worked, according to the verdict on its result.
 fn success(checked: &Checked<'_>) -> Success {
     match &checked.failure {
         Some(failure) if checked.is_error() => {
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The first `bytes`, or a few less where a character would be cut.
+    /// The first `bytes`, or a few less to avoid cutting a character.
     fn beginning(&self, bytes: usize) -> Cow<'_, str> {
         let text = match self {
             Answer::Text(text) | Answer::Value(Value::String(text)) => text,
@@ -104,7 +104,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The words of an MCP result, without what is around them.
+/// The text of an MCP result, without its envelope.
 fn text_of<'v>(value: &'v Value<'_>) -> Option<&'v str> {
     let first = value.get("content")?.as_array()?.first()?;
     (first.get("type")?.as_str()? == "text").then(|| first.get("text")?.as_str())?

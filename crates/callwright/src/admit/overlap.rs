@@ -1,15 +1,15 @@
-//! Turns and rounds where they are not numbered, as over MCP.
+//! Derives turns and rounds where they are not numbered, as over MCP.
 //!
-//! Takes the beginnings and ends of calls, with the time; returns the place of each call. Calls that overlap are one
-//! answer of the model, so they share a round. Silence begins a turn: a model that goes in circles calls every few seconds, and
-//! one that comes back after minutes has most likely got a message. Turns are numbered from 0 in each
-//! process, so a session that others share needs its own numbers.
+//! Takes the starts and ends of calls, with their times; returns the place of each call. Overlapping calls belong to one answer
+//! of the model, so they share a round. Silence starts a turn: a model that goes in circles calls every few seconds, and one
+//! that comes back after minutes has most likely received a message. Turns are numbered from 0 in each process, so a session
+//! shared between processes needs its own numbers.
 
 use std::time::{Duration, Instant};
 
 use super::Moment;
 
-/// The turns and rounds of one session, by overlap and silence. It never asks a clock itself.
+/// The turns and rounds of one session, derived from overlap and silence. Never reads a clock itself.
 #[derive(Debug, Default)]
 pub struct Rounds {
     turn: u64,
@@ -19,7 +19,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// A call begins, after `quiet` or more of silence in another turn.
+    /// A call starts; after at least `quiet` of silence it starts a new turn.
     pub fn begin(&mut self, now: Instant, quiet: Duration) -> Moment {
         if self.running == 0 {
             self.round += 1;

@@ -1,7 +1,7 @@
-//! Calls of a recording, which ran long ago: would they have been let through?
+//! Decides whether recorded calls would have been admitted.
 //!
-//! In two steps: what has to be known of a call is taken from it in any order, and little enough to keep many of them;
-//! whether it would have been let through depends on the calls before it, so that is asked in their order.
+//! Works in two steps: what admission needs from a call is extracted in any order, and is small enough to keep for many calls;
+//! whether the call would have been admitted depends on the calls before it, so that is decided in recorded order.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::verdict::Verdict;
 use crate::words::{Cause, Checked, Failure};
 
-/// What admission has to know of a recorded call, without the call itself.
+/// What admission needs to know about a recorded call, without the call itself.
 #[derive(Debug, Clone)]
 pub struct Recalled<'c> {
     tool: Cow<'c, str>,
@@ -28,14 +28,14 @@ impl Recalled<'_> {
         self.fingerprint
     }
 
-    /// The name of its tool, which may be one that does not exist.
+    /// The name of its tool, which may not exist.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 }
 
 impl Admission {
-    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
+    /// Why a recorded call would have been refused, if it would. Otherwise its outcome is recorded.
     pub(crate) fn relive(
         &self,
         call: &Recalled<'_>,
@@ -55,7 +55,7 @@ impl Admission {
             fingerprint: call.fingerprint,
             tool: &call.tool,
             ended,
-            // The model of a recording is not told.
+            // The model of a recording gets no messages.
             beginning: "",
         });
         let ledger = self.ledger();
@@ -81,14 +81,14 @@ impl Admission {
             fingerprint,
             limits: self.limits(tool).limits,
             refused: refused(verdict),
-            // The result is not asked for its outcome again, so it need not keep it.
+            // The outcome of the result is not needed again, so it is not cached.
             ended: ran.and_then(|(tool, result)| {
                 self.ended(tool, result, || Outcome::of(result, verdict.arguments()))
             }),
         }
     }
 
-    /// What the ledger is asked about a call.
+    /// The question to the ledger about a call.
     pub(super) fn ask<'q>(
         &self,
         call: &'q Call<'_>,

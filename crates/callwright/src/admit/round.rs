@@ -1,6 +1,6 @@
-//! The end of a round: its outcomes become what the session remembers of calls and tools.
+//! The end of a round: folds its outcomes into what the session remembers of calls and tools.
 //!
-//! Takes the outcomes of one answer of the model in any order; the result does not depend on that order.
+//! Takes the outcomes of one answer of the model; the result does not depend on their order.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,26 +15,26 @@ pub(super) struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Digest>,
     pub(super) failed: bool,
-    /// Rounds in a row with this outcome, in this epoch.
+    /// Consecutive rounds with this outcome, in this epoch.
     pub(super) streak: u32,
     pub(super) epoch: u32,
-    /// The changes of the session when it was last made or had an outcome.
+    /// The session's count of changes when this call was last made or had an outcome.
     pub(super) changes: u32,
     /// Calls that count against the budget.
     pub(super) calls: u32,
-    /// Transient failures in a row.
+    /// Consecutive transient failures.
     pub(super) transient: u32,
     /// When it last had an outcome.
     pub(super) ordinal: u32,
-    /// Its results change by themselves.
+    /// Its results change on their own.
     pub(super) living: bool,
-    /// Its last result does not tell one run from the next: it waits, or only says that it was done.
+    /// Its last result does not distinguish one run from the next: it is waiting, or only acknowledges.
     pub(super) waits: bool,
-    /// Its last call used up a permission of the user's.
+    /// Its last call used up a permission from the user.
     pub(super) permitted: bool,
     /// How often it worked in this turn.
     pub(super) done: u32,
-    /// What was news when it last had an outcome.
+    /// The session's count of news when it last had an outcome.
     pub(super) news: u32,
     /// The round in which a transient failure was last counted.
     pub(super) waited: u32,
@@ -48,21 +48,21 @@ pub(super) struct ToolEntry {
     pub(super) calls: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Digest>,
-    /// Rounds in a row with this error and no news.
+    /// Consecutive rounds with this error and no news.
     pub(super) streak: u32,
     pub(super) news: u32,
     pub(super) last: String,
 }
 
-/// An outcome of the round that is not over yet.
+/// An outcome in the current round.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Pending {
     pub(super) fingerprint: Fingerprint,
     pub(super) digest: Digest,
     pub(super) kind: Kind,
-    /// A tool that may change something.
+    /// The tool may change something.
     pub(super) changes: bool,
-    /// Its result does not tell one run from the next.
+    /// Its result does not distinguish one run from the next.
     pub(super) waits: bool,
     pub(super) tool: Digest,
     pub(super) last: String,
@@ -75,7 +75,7 @@ pub(super) enum Kind {
     Error,
     /// The gate refused it.
     Refused,
-    /// There is no such tool.
+    /// The tool does not exist.
     Unknown,
 }
 
@@ -85,22 +85,22 @@ impl Kind {
     }
 }
 
-/// What a round was, taken together.
+/// What a whole round did.
 #[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "seven independent observations"
 )]
 struct Summary {
-    /// A tool brought something that the call had not brought last time.
+    /// A tool returned something that differs from this call's last result.
     fresh: bool,
-    /// A call brought what it had brought last time.
+    /// A call returned the same as last time.
     repeats: bool,
     /// Something new worked.
     news: bool,
-    /// Something new worked that may have changed something.
+    /// Something new worked that may have changed the world.
     changed: bool,
-    /// Something worked that may have changed something, new or not.
+    /// Something worked that may have changed the world, new or not.
     acted: bool,
     ran: bool,
     unknown: bool,
@@ -139,7 +139,7 @@ impl Session {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             entry.note(group, self.epoch, self.ordinal);
             entry.news = self.news;
-            // The order within a round is not known, so what other calls did in it gives nothing back.
+            // The order within a round is unknown, so other calls of the same round do not restore the budget.
             entry.changes = self.changes;
             if summary.changed {
                 // The order is unknown, so this may have been before the change.
@@ -150,7 +150,7 @@ impl Session {
         self.epoch = epoch;
     }
 
-    /// Notes which tools only failed in this round, and whether all the same way.
+    /// Records which tools only failed in this round, and whether they all failed the same way.
     fn count_errors(&mut self, pending: &[Pending], news: bool) {
         let mut by_tool: Vec<&Pending> = pending
             .iter()
@@ -182,7 +182,7 @@ impl Session {
 }
 
 impl Summary {
-    /// Adds the outcomes of one call, next to what is remembered of it.
+    /// Adds the outcomes of one call, compared with what is remembered of it.
     fn add(&mut self, group: &[Pending], entry: &Entry) {
         let same = entry.is_same(group);
         let waits = entry.living || group.iter().any(|outcome| outcome.waits);
@@ -201,8 +201,8 @@ impl Summary {
 }
 
 impl Entry {
-    /// Whether its calls still count against the budget: no other call changed something since, and if it failed,
-    /// nothing new was learned since. A payment counts as long as it is not known to have failed.
+    /// Whether its calls still count against the budget: no other call has changed anything since, and if it failed, there has
+    /// been no news since. A payment counts as long as it is not known to have failed.
     pub(super) fn is_current(&self, changes: u32, news: u32, spends: bool) -> bool {
         let may_be_paid = spends && !self.failed;
         let current = self.changes == changes || may_be_paid;
@@ -215,7 +215,7 @@ impl Entry {
             .all(|outcome| self.outcome == Some(outcome.digest))
     }
 
-    /// Takes over the outcomes of one round.
+    /// Records the outcomes of one round.
     fn note(&mut self, group: &mut [Pending], epoch: u32, ordinal: u32) {
         let same = self.is_same(group);
         let calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
@@ -233,10 +233,10 @@ impl Entry {
                 1
             };
         } else {
-            // It changed with nothing done in between: that is what waiting looks like.
+            // It changed with no action in between, as results do when a model waits for something.
             self.living |= known && !failed && !self.failed;
             if self.outcome.is_some() && !failed {
-                // A changed result is progress, and gives the budget back. Another error is not.
+                // A changed result is progress, and restores the budget. A different error is not.
                 self.calls = calls;
             }
             self.streak = 1;

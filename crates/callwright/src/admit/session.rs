@@ -1,15 +1,15 @@
 //! What is remembered of one conversation, and how it changes.
 //!
-//! A round is decided by the rounds before it: outcomes wait until the round is over and are then folded in all at
-//! once, so the order of parallel calls makes no difference, and a call that is made twice in a round counts once.
-//! Budgets are the exception: they count at once, so that no call too many runs.
+//! A round is judged by the rounds before it: outcomes are held until the round is over and then folded in together, so the
+//! order of parallel calls makes no difference, and a call that is made twice in a round counts once. Budgets are the
+//! exception: they count immediately, so that no call runs beyond them.
 //!
-//! *Progress* is the idea behind all of it. A round is **fresh** if a tool brought something that this call had not
-//! brought last time, and **idle** if all it did was to repeat. A successful new outcome of a tool that may change
-//! something begins a new **epoch**: whatever was asked before may be asked again.
+//! Everything is based on *progress*. A round is **fresh** if a tool returned something that this call did not return last
+//! time, and **idle** if it only repeated. A successful new outcome of a tool that may change something starts a new **epoch**:
+//! earlier calls may be made again.
 //!
-//! Pure data: no clock, no lock. `session.lua` in `callwright-redis` does the same on a server, and a test there holds the
-//! two together.
+//! Pure data: no clock, no lock. `session.lua` in `callwright-redis` does the same on a server, and a test there compares the
+//! two.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,11 +24,11 @@ use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 
-/// A session's memory. It serialises to JSON, and continues where it was when it is read back.
+/// A session's memory. It serialises to JSON, and continues where it left off when it is read back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Session {
-    /// The latest turn. Turns only go forward.
+    /// The latest turn. Turns only move forward.
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     turn: Option<u64>,
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
@@ -36,9 +36,9 @@ pub struct Session {
     /// How many rounds there have been; 0 until the first call.
     pub(super) ordinal: u32,
     pub(super) epoch: u32,
-    /// How many rounds there were in which a tool that may change something worked; budgets come back there.
+    /// In how many rounds a tool that may change something worked; each restores the budgets.
     pub(super) changes: u32,
-    /// How often something new worked; error streaks end there.
+    /// How often something new worked; each time ends the error streaks.
     pub(super) news: u32,
     pub(super) idle_rounds: u32,
     pub(super) unknown_rounds: u32,
@@ -52,7 +52,7 @@ pub struct Session {
     pub(super) entries: Map<Fingerprint, Entry>,
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
     pub(super) tools: Map<Digest, ToolEntry>,
-    /// Most rounds have one call; its outcome lies in the session itself.
+    /// Most rounds have one call, whose outcome is stored inline.
     #[serde(skip_serializing_if = "SmallVec::is_empty")]
     pub(super) pending: SmallVec<[Pending; 1]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,7 +62,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// May this call run? If so, it is counted.
+    /// Decides whether this call may run. If so, it is counted.
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
         self.enter(ask.at);
         let tool = Digest::of(ask.tool);
@@ -86,10 +86,10 @@ impl Session {
         ruling
     }
 
-    /// The outcome of a call that was let through.
+    /// Records the outcome of an admitted call.
     pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
         if report.turn != self.turn {
-            // The user has said something in the meantime; this belongs to what was before.
+            // The user has sent a message in the meantime; this outcome belongs to an earlier turn.
             return Noted::default();
         }
         let Ended {
@@ -101,12 +101,12 @@ impl Session {
         let streak = self.streak_with(report.fingerprint, digest);
         let entry = self.entries.entry(report.fingerprint).or_default();
         if success == Success::Transient {
-            // Parallel ones are one trouble.
+            // Parallel failures count once.
             if entry.transient == 0 || entry.waited != self.ordinal {
                 entry.transient = entry.transient.saturating_add(1);
                 entry.waited = self.ordinal;
             }
-            // It counts nowhere else, and what the user allowed has not been done.
+            // It counts nowhere else, and the user's permission has not been used.
             entry.calls = entry.calls.saturating_sub(1);
             report.beginning.clone_into(&mut entry.last);
             let transient = entry.transient;
@@ -148,12 +148,12 @@ impl Session {
         }
     }
 
-    /// How many calls it remembers: what its memory grows with.
+    /// How many calls it remembers, which determines its memory.
     pub(super) fn remembered(&self) -> usize {
         self.entries.len() + self.pending.len()
     }
 
-    /// What the user said when asked.
+    /// Records the user's answer to a question.
     pub(crate) fn answer(&mut self, reply: &Reply) {
         match reply {
             Reply::AllowOnce(fingerprint) => remember(&mut self.allowed_once, *fingerprint),
@@ -162,15 +162,15 @@ impl Session {
         }
     }
 
-    /// Begins the turn and the round that a call belongs to, if they are new. A call of an earlier turn is judged in
-    /// this one: it must not bring back what this turn has spent.
+    /// Starts the turn and the round of a call, if they are new. A call of an earlier turn is judged in the current one: it
+    /// must not restore what this turn has spent.
     fn enter(&mut self, at: Moment) {
         if begins_turn(at.turn, self.turn) {
-            // An answer of the user may come before the first call that is known here. It holds for that call's turn.
+            // The user may answer before the first known call. The answer applies to that call's turn.
             if self.ordinal > 0 {
                 *self = Session {
                     ordinal: self.ordinal,
-                    // What the user allowed and the model has not done yet is still allowed.
+                    // A permission that the model has not used yet remains valid.
                     allowed_once: std::mem::take(&mut self.allowed_once),
                     allowed_tools: std::mem::take(&mut self.allowed_tools),
                     ..Session::default()
@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    /// Everything that is known about a call before it is decided on.
+    /// Everything known about a call before the decision.
     fn facts(&self, ask: &Ask<'_>, tool: Digest) -> Ruling {
         let mut ruling = Ruling {
             turn: self.turn,
@@ -215,7 +215,7 @@ impl Session {
         ruling
     }
 
-    /// The last outcome: of this call, or of its tool.
+    /// The last outcome of this call or of its tool.
     fn last(&self, ask: &Ask<'_>, tool: Digest, reason: Reason) -> Option<&str> {
         match reason {
             Reason::ErrorStreak => self.tools.get(&tool).map(|tool| tool.last.as_str()),
@@ -226,7 +226,7 @@ impl Session {
         }
     }
 
-    /// Why a call that is good in itself may not run.
+    /// Why a call that is valid in itself may not run.
     fn objection(&self, ask: &Ask<'_>, tool: Digest, facts: &Ruling) -> Option<(Reason, u32)> {
         if let Some(bound) = self.last_bound(&ask.limits) {
             return Some(bound);
@@ -240,7 +240,7 @@ impl Session {
         let limits = &ask.limits;
         let entry = self.entries.get(&ask.fingerprint);
         let seems_to_wait = entry.is_some_and(|entry| entry.living || entry.waits);
-        // Two receipts of one payment do not make it a poll.
+        // Two receipts for one payment do not make it a poll.
         let waits = limits.poller || (seems_to_wait && !limits.once);
         let (reason, repeats) = match (facts.failed, waits) {
             (true, _) => (Reason::RepeatedCall, limits.repeated_call),
@@ -251,7 +251,7 @@ impl Session {
             if facts.streak >= repeats.saturating_sub(1) {
                 return Some((reason, facts.streak));
             }
-            // A call that is repeated by itself has its own limit.
+            // A call that is repeated alone has its own limit.
             let alone = facts.streak > self.idle_rounds;
             if !waits && !alone && self.idle_rounds >= limits.cycle.saturating_sub(1) {
                 return Some((Reason::Cycle, self.idle_rounds));
@@ -266,7 +266,7 @@ impl Session {
         (facts.tool_calls > limits.tool_calls).then_some((Reason::ToolCalls, facts.tool_calls - 1))
     }
 
-    /// Whether the call was made as often as it may be.
+    /// Whether the call has used up its budget.
     fn spent(&self, entry: Option<&Entry>, limits: &Limits, waits: bool) -> Option<(Reason, u32)> {
         let budget = if waits {
             limits.budget.max(limits.polling)
@@ -290,7 +290,7 @@ impl Session {
         (calls >= budget).then_some((Reason::Budget, calls))
     }
 
-    /// The bounds that no setting and no answer of the user removes.
+    /// The hard limits, which neither a setting nor the user can remove.
     fn last_bound(&self, limits: &Limits) -> Option<(Reason, u32)> {
         if self.stopped {
             Some((Reason::Stopped, 0))
@@ -301,7 +301,7 @@ impl Session {
         }
     }
 
-    /// Counts a call that the gate refuses for what it is; says so if there is more to object.
+    /// Counts a call that the gate refuses for its arguments; returns any further objection.
     fn count_refused(
         &mut self,
         ask: &Ask<'_>,
@@ -312,7 +312,7 @@ impl Session {
         let limits = &ask.limits;
         self.calls = self.calls.saturating_add(1);
         facts.streak = self.streak_with(ask.fingerprint, refused.digest);
-        // Beyond the last bound nothing more is remembered.
+        // Beyond the hard limit nothing more is remembered.
         if self.calls <= limits.turn_calls {
             self.pending.push(Pending {
                 fingerprint: ask.fingerprint,
@@ -378,7 +378,7 @@ impl Session {
         }
     }
 
-    /// Rounds in a row in which a tool failed the same way: this way, if one is given.
+    /// Consecutive rounds in which a tool failed the same way: with this digest, if one is given.
     fn tool_errors(&self, tool: Digest, digest: Option<Digest>) -> u32 {
         self.tools
             .get(&tool)
@@ -390,7 +390,7 @@ impl Session {
 /// How many answers of one kind are remembered: more than a user gives in one conversation.
 const MOST_ANSWERS: usize = 100;
 
-/// Adds what the user allowed, if it is not there yet; the oldest leaves first.
+/// Adds a permission if it is new; the oldest is dropped first.
 fn remember<T: PartialEq>(allowed: &mut Vec<T>, new: T) {
     if !allowed.contains(&new) {
         if allowed.len() >= MOST_ANSWERS {
@@ -400,13 +400,13 @@ fn remember<T: PartialEq>(allowed: &mut Vec<T>, new: T) {
     }
 }
 
-/// Whether a call of one turn ends another: it is a later one. A call without a turn never does.
+/// Whether a call's turn is later than the current one and so ends it. A call without a turn never does.
 fn begins_turn(new: Option<u64>, current: Option<u64>) -> bool {
     let is_other_name = new >= Some(Moment::FIRST_NAME) && new != current;
     new > current || is_other_name
 }
 
-/// Sorted, so that equal sessions are equal texts.
+/// Sorted, so that equal sessions serialise to equal texts.
 fn sorted<K: Ord + Serialize, V: Serialize, S: Serializer>(
     map: &Map<K, V>,
     serializer: S,

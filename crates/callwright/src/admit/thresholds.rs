@@ -1,7 +1,7 @@
-//! How often is too often: every number of admission, with its reason.
+//! The thresholds for repeated calls: every number of admission, with its reason.
 //!
-//! A step is counted in identical calls or in rounds: `refuse: 3` means that the third is refused. The numbers come
-//! from what users of other detectors say (see `docs/admission.md`), and from recorded traces.
+//! A step counts identical calls or rounds: `refuse: 3` means that the third is refused. The numbers come from reports by users
+//! of other detectors (see `docs/admission.md`), and from recorded traces.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ use crate::nearest::has_word;
 use crate::words::ToolSpec;
 use crate::words::word_list;
 
-/// A rung to warn on and a rung to refuse on, counted from one.
+/// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Steps {
-    /// From this one on the result carries a notice.
+    /// From this one on, the result carries a notice.
     pub notice: u32,
-    /// From this one on the call is refused.
+    /// From this one on, the call is refused.
     pub refuse: u32,
 }
 
@@ -26,7 +26,7 @@ impl Steps {
     /// Neither warns nor refuses.
     pub const NEVER: Steps = Steps::new(u32::MAX, u32::MAX);
 
-    /// Warns at the one and refuses at the other.
+    /// Warns at `notice` and refuses at `refuse`.
     pub const fn new(notice: u32, refuse: u32) -> Self {
         Steps { notice, refuse }
     }
@@ -36,12 +36,12 @@ impl Steps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escalation {
-    /// A user is there: the model is told to ask.
+    /// A user is present: the model is told to ask.
     #[default]
     Ask,
-    /// No user is there: the model is told to stop.
+    /// No user is present: the model is told to stop.
     Stop,
-    /// The model is only refused, until the last bound.
+    /// Calls are only refused, up to the hard limit.
     Never,
 }
 
@@ -49,8 +49,8 @@ pub enum Escalation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenAway {
-    /// What must not run uncounted is refused: tools that the operator declared to change something, and names which
-    /// say that money moves or that something is destroyed. Other calls run uncounted.
+    /// Calls that must not run uncounted are refused: those of tools that the operator declared to change something, and of
+    /// tools whose names imply that money moves or something is destroyed. Other calls run uncounted.
     #[default]
     ByEffect,
     /// Calls run uncounted: a guard that is down must not take the tools down with it.
@@ -59,61 +59,61 @@ pub enum WhenAway {
     Closed,
 }
 
-/// When calls are warned of, refused and brought before the user.
+/// When calls get a notice, are refused, or are referred to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AdmissionPolicy {
-    /// Calls of one fingerprint in a turn where the operator said nothing about the tool's effect: most servers declare
-    /// nothing, some declare every click destructive, and a read must not be cut short.
+    /// Calls of one fingerprint in a turn, if the operator has not declared the tool's effect: most servers declare nothing,
+    /// some declare every click destructive, and a read must not be cut short.
     pub budget: u32,
-    /// The same for tools that only read. They do no harm, and the loop detectors watch them; this is for the calls
-    /// whose results are not reported.
+    /// The same for read-only tools. They do no harm, and the loop detectors watch them; this limit is for calls whose results
+    /// are not reported.
     pub budget_read: u32,
-    /// The same for tools that the operator declared to change or destroy something, and for names that say pay: a
-    /// second payment is worse than a question. Idempotent tools have `budget`.
+    /// The same for tools that the operator declared to change or destroy something, and for tools with payment words in their
+    /// names: a second payment is worse than a question. Idempotent tools have `budget`.
     pub budget_write: u32,
-    /// The gate refuses the same call for the same reason. Nothing but the call can change that, so this step comes
-    /// first.
+    /// The gate refuses the same call for the same reason. Only a different call can change that, so this threshold is the
+    /// lowest.
     pub repeated_refusal: Steps,
-    /// The same call fails the same way when it runs. What it needs may come about by itself, so it has one try more.
+    /// The same call fails the same way when it runs. What it needs may appear on its own, so it gets one more try.
     pub repeated_call: Steps,
-    /// The same call brings the same result. Reading something again is sometimes meant.
+    /// The same call returns the same result. Reading something again is sometimes intended.
     pub repeated_result: Steps,
-    /// The same for calls that wait for something: pollers that are declared, named like one, or known by results
-    /// that changed by themselves; and for steps, such as a key press, whose answer only says that they were made.
-    /// One user paid for 1,535 identical polls.
+    /// The same for calls that wait for something: pollers that are declared, recognised by their name, or recognised by
+    /// results that changed on their own; and for steps, such as a key press, whose answer only acknowledges them. One user
+    /// paid for 1,535 identical polls.
     pub polling: Steps,
-    /// Rounds in a row in which every call repeats an earlier one with the same result, in a cycle or in any order.
+    /// Consecutive rounds in which every call repeats an earlier one with the same result, in a cycle or in any order.
     pub cycle: Steps,
-    /// Rounds in a row in which one tool fails the same way, with different arguments.
+    /// Consecutive rounds in which one tool fails the same way, with different arguments.
     pub error_streak: Steps,
-    /// Rounds in a row in which tools are called that do not exist.
+    /// Consecutive rounds with calls of tools that do not exist.
     pub unknown_tools: Steps,
-    /// Calls of one tool in a turn: a notice with the one, and no call beyond the other.
+    /// Calls of one tool in a turn: where a notice is given, and where calls are refused.
     pub tool_calls: Steps,
-    /// Calls in a turn, in the same way. Long tasks need hundreds; the refusing step cannot be switched off, only moved up to
+    /// Calls in a turn, likewise. Long tasks need hundreds; the refusal threshold cannot be switched off, only raised to
     /// [`Self::MOST_CALLS`].
     pub turn_calls: Steps,
-    /// Transient failures in a row of one call (429, 5xx, time-outs), which count nowhere else. Waiting doubles each
-    /// time, so the tenth comes after eight minutes.
+    /// Consecutive transient failures of one call (429, 5xx, timeouts), which count nowhere else. The wait doubles each time,
+    /// so the tenth comes after eight minutes.
     pub transient: u32,
-    /// The round with refusals, since something new came, from which on the user is asked.
+    /// After how many rounds with refusals since the last news the user is asked.
     pub ask_after: u32,
-    /// Refused calls in a turn after which every call is refused: a model that ignores a hundred refusals ignores the next one too.
-    /// It cannot be switched off, only moved up to [`Self::MOST_CALLS`].
+    /// Refused calls in a turn after which every call is refused: a model that ignores a hundred refusals ignores the next one
+    /// too. It cannot be switched off, only raised to [`Self::MOST_CALLS`].
     pub most_refusals: u32,
-    /// Ask, or stop.
+    /// Whether to ask or to stop.
     pub escalation: Escalation,
     /// What to do when the ledger cannot be reached.
     pub when_away: WhenAway,
-    /// Whether the beginning of each result is remembered, so that a refusal can name it.
+    /// Whether the beginning of each result is remembered, so that a refusal can quote it.
     pub remember_results: bool,
-    /// Settings for single tools, in order; the last that matches and says something counts.
+    /// Settings for individual tools, in order; the last one that matches and has a value wins.
     pub tools: Vec<ToolAdmission>,
 }
 
-/// Settings of admission for the tools whose names match.
+/// Admission settings for the tools whose names match.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -122,11 +122,11 @@ pub struct ToolAdmission {
     pub name: String,
     /// Calls of one fingerprint in a turn.
     pub budget: Option<u32>,
-    /// Whether it is meant to be called again and again until something changes.
+    /// Whether it is meant to be polled until something changes.
     pub poller: Option<bool>,
-    /// Arguments that say nothing about what is asked for, such as a request id.
+    /// Arguments that do not affect what is asked for, such as a request id.
     pub volatile: Vec<Path>,
-    /// Calls in a turn: a notice with the one, and no call beyond the other.
+    /// Calls in a turn: where a notice is given, and where calls are refused.
     pub calls: Option<Steps>,
 }
 
@@ -167,11 +167,11 @@ impl Default for AdmissionPolicy {
 }
 
 impl AdmissionPolicy {
-    /// As far as the last bounds can be moved. A session remembers each call of its turn in about 270 bytes, so this
-    /// is what keeps its memory bounded.
+    /// The highest value for the hard limits. A session remembers each call of its turn in about 270 bytes, so this is what
+    /// bounds its memory.
     pub const MOST_CALLS: u32 = 10_000;
 
-    /// The same policy with another end of the ladder.
+    /// The same policy with another final escalation.
     #[must_use]
     pub fn with_escalation(mut self, escalation: Escalation) -> Self {
         self.escalation = escalation;
@@ -185,7 +185,7 @@ impl AdmissionPolicy {
         self
     }
 
-    /// The names that settings are made for.
+    /// The names that have settings.
     pub(crate) fn names(&self) -> Names<'_> {
         Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
     }
@@ -196,7 +196,7 @@ impl AdmissionPolicy {
         self
     }
 
-    /// What holds for calls of a tool that is not known.
+    /// The limits of an unknown tool's calls.
     pub(crate) fn for_any(&self) -> ToolLimits {
         ToolLimits {
             limits: Limits::from(self),
@@ -207,7 +207,7 @@ impl AdmissionPolicy {
         }
     }
 
-    /// What holds for calls of a tool; `names` are those of [`Self::tools`].
+    /// The limits of a tool's calls; `names` are those of [`Self::tools`].
     pub(crate) fn for_tool(&self, tool: &ToolSpec, names: &Names<'_>) -> ToolLimits {
         let name = tool.name.as_str();
         let matching = names.matching(name);
@@ -241,13 +241,13 @@ impl AdmissionPolicy {
     }
 }
 
-/// What holds for calls of one tool.
+/// The limits of one tool's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolLimits {
     /// What the ledger decides by.
     pub(crate) limits: Limits,
     pub(crate) calls: Steps,
-    /// Whether a call that only answers "done" may be one step of many.
+    /// Whether a call that only returns "done" may be one step of many.
     pub(crate) steps: bool,
     /// Whether it runs while the ledger cannot be reached.
     pub(crate) runs_uncounted: bool,
@@ -255,33 +255,33 @@ pub(crate) struct ToolLimits {
     pub(crate) volatile: Vec<Path>,
 }
 
-/// Words in a tool's name which say that it sets what others look at.
+/// Words in the name of a tool that sets something others read.
 const CHANGING_WORDS: &[&str] = word_list![
     set update post send create change write put delete add edit mark move rename copy merge push commit install
 ];
 
-/// Words in a tool's name which say that the same call again goes one step further.
+/// Words in the name of a tool whose repeated call goes one step further.
 const STEPPING_WORDS: &[&str] = word_list![
     press key keys keyboard click tap scroll type swipe drag mouse step next back forward undo redo zoom
 ];
 
-/// Words in a tool's name which say that each call makes one more of something that others see.
+/// Words in the name of a tool whose every call creates something that others see.
 const MAKING_WORDS: &[&str] = word_list![
     submit publish order book reply comment notify invite share upload append insert register schedule
     message email mail sms deploy trigger
 ];
 
-/// Words in a tool's name which say that it looks at something.
+/// Words in the name of a tool that looks something up.
 const LOOKING_WORDS: &[&str] = word_list![
     get list read find search query fetch show describe view check count history lookup test tests lint
     build verify validate
 ];
 
-/// Words in a tool's name which say that it looks whether something has happened yet.
+/// Words in the name of a tool that checks whether something has happened yet.
 const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
 
-/// Whether the same call again may go one step further, such as the next press of a key: nothing in its name says that
-/// it looks, sets a value, makes one more of something or destroys.
+/// Whether repeating the call may go one step further, like the next press of a key: nothing in the name implies that it looks
+/// something up, sets a value, creates something or destroys something.
 fn may_step(tool: &ToolSpec) -> bool {
     let has = |words| has_word(&tool.name, words);
     let other = || {

@@ -8,8 +8,8 @@ use crate::tool::Tool;
 use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
 use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 
-/// A call that may run. Only the gate makes one, and [`crate::Gate::close`] takes it back: a program that runs what a ticket
-/// holds cannot run a call that was not judged, nor one call twice.
+/// A call that may run. Only the gate creates one, and [`crate::Gate::close`] takes it back: a program that only runs the
+/// content of tickets cannot run a call that was not judged, nor one call twice.
 ///
 /// ```
 /// use callwright::admit::Ticket;
@@ -29,7 +29,7 @@ use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 /// # Ok::<(), callwright::Error>(())
 /// ```
 ///
-/// None can be forged (here and below: this does not compile),
+/// A ticket cannot be forged (here and below: this does not compile),
 ///
 /// ```compile_fail,E0451
 /// # use callwright::admit::Ticket;
@@ -38,7 +38,7 @@ use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 /// # }
 /// ```
 ///
-/// nor what it is made of,
+/// nor can its parts,
 ///
 /// ```compile_fail,E0624
 /// # use callwright::tool::Tool;
@@ -56,7 +56,7 @@ use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 /// # }
 /// ```
 ///
-/// and one is good for one call.
+/// and it is good for one call.
 ///
 /// ```compile_fail,E0382
 /// # use callwright::{Gate, admit::Ticket, check::Ran};
@@ -72,13 +72,13 @@ pub struct Ticket<'c> {
     session: Option<Cow<'c, str>>,
     at: Moment,
     pub(super) fingerprint: Fingerprint,
-    /// The turn that the ledger counted it in.
+    /// The turn in which the ledger counted it.
     pub(super) counted_in: Option<u64>,
     pub(super) uncounted: bool,
     pub(super) notice: Option<Notice>,
 }
 
-/// The gate's answer to a call in a conversation.
+/// The gate's decision on a call in a conversation.
 #[derive(Debug)]
 #[must_use]
 pub enum Opened<'c> {
@@ -88,7 +88,7 @@ pub enum Opened<'c> {
     Refused(Box<Refused<'c>>),
 }
 
-/// A call that is good in itself.
+/// A call that is valid in itself.
 #[derive(Debug)]
 pub(super) enum Ready<'c> {
     Valid(Valid<'c>),
@@ -128,7 +128,7 @@ impl<'c> Ticket<'c> {
         }
     }
 
-    /// What was changed about them.
+    /// The edits made to the arguments.
     pub fn edits(&self) -> &[Edit] {
         match &self.ready {
             Ready::Valid(_) => &[],
@@ -150,12 +150,12 @@ impl<'c> Ticket<'c> {
         })
     }
 
-    /// Whether it runs although the ledger could not be reached, so that no budget and no loop knows of it.
+    /// Whether it runs although the ledger could not be reached, so that no budget and no loop counts it.
     pub fn is_uncounted(&self) -> bool {
         self.uncounted
     }
 
-    /// The same without borrowing from anything, for calls that end elsewhere, and later.
+    /// The same ticket without borrowed data, for calls that end elsewhere and later.
     ///
     /// ```
     /// use callwright::admit::Ticket;
@@ -186,14 +186,14 @@ impl<'c> Ticket<'c> {
         }
     }
 
-    /// What the model should be told with the result, known before the call has run.
+    /// The notice that goes to the model with the result, known before the call has run.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()
     }
 }
 
 impl<'c> From<Ticket<'c>> for Settled<'c> {
-    /// A call of which nothing more is known.
+    /// A call whose outcome is unknown.
     fn from(ticket: Ticket<'c>) -> Self {
         Settled {
             notice: ticket.notice,
@@ -217,7 +217,7 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// The same call, refused for another reason than what it is.
+    /// The same call, refused for a reason other than its arguments.
     pub(super) fn refuse(self, call: &Call<'_>, failure: Failure) -> Box<Refused<'c>> {
         Box::new(match self {
             Ready::Valid(valid) => valid.refuse(failure),
@@ -226,7 +226,7 @@ impl<'c> Ready<'c> {
     }
 }
 
-/// The arguments as the model sent them, if they can be read.
+/// The arguments as the model sent them, if they can be parsed.
 fn sent(call: &Call<'_>) -> Option<Value<'static>> {
     match &call.arguments {
         Arguments::Absent => None,

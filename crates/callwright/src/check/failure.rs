@@ -1,4 +1,4 @@
-//! Objections to results, and tools that failed: which code, and what next.
+//! Objections to results, and failed tools: the code, and the next step.
 
 use crate::text::snippet;
 use crate::tool::Tool;
@@ -9,7 +9,7 @@ use crate::words::{
 /// How much of a tool's own error is quoted, in characters: enough to recognise it.
 const QUOTED: usize = 60;
 
-/// The result is not good.
+/// The failure for an unusable or incomplete result.
 #[cold]
 pub(crate) fn bad_output(fault: OutputFault) -> Failure {
     let next = match &fault {
@@ -54,7 +54,7 @@ fn code(fault: &OutputFault) -> Code {
     }
 }
 
-/// The tool failed. `said` is its own result, if it has one.
+/// The failure of a tool. `said` is its own result, if it has one.
 #[cold]
 pub(crate) fn tool_failed(
     mut failure: ToolFailure,
@@ -63,7 +63,7 @@ pub(crate) fn tool_failed(
     tool: &Tool,
 ) -> Failure {
     if tool.takes_secrets() {
-        // What a type says of its value may quote it.
+        // A type's objection may quote the value.
         failure.forget_objection();
     }
     let code = match failure.kind() {
@@ -78,7 +78,7 @@ pub(crate) fn tool_failed(
     };
     let once = tool.spec().is_once();
     let next = match failure.next() {
-        // It is unknown whether it took effect.
+        // It is unknown whether the call took effect.
         None if once && code == Code::Timeout => Some(Next::ChangeApproach),
         None if failure.objection().is_some() => Some(Next::FixArguments),
         own => own,

@@ -1,9 +1,9 @@
-//! Stage 7: is the result good?
+//! Stage 7: is the result usable?
 //!
-//! Takes what a tool answered, or why it failed; returns [`Checked`]: the result as it is, the result with what
-//! keeps it from being all, or a failure instead. The same reader and the same judge as on the way in look at it,
-//! then detectors that a tool's policy switches on, then the operator's own checks. A result is never repaired and
-//! never completed, and an error that the tool itself reports is never hidden by an objection of ours.
+//! Takes a tool's output, or why it failed; returns [`Checked`]: the result as it is, the result with a note that it is
+//! incomplete, or a failure instead. Results pass the same parser and validator as calls, then the detectors that a tool's
+//! policy switches on, then the operator's own checks. A result is never repaired or completed, and an error that the tool
+//! itself reports is never hidden by an objection of ours.
 
 pub(crate) mod detect;
 #[cfg(feature = "cel")]
@@ -25,7 +25,7 @@ use crate::tool::Tool;
 use crate::validate::CompiledSchema;
 use crate::words::{Class, Issue, Validation};
 
-/// Judges how a call went.
+/// Judges the outcome of a call.
 pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Checked<'o> {
     let output = match ran.result {
         Ok(output) => output,
@@ -66,12 +66,12 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
     }
 }
 
-/// Whether an output is nested deeper than anything that is read of a text: looking at it might exhaust the stack.
+/// Whether an output is nested deeper than any parsed text can be: walking it might exhaust the stack.
 fn is_too_deep(output: &Output<'_>) -> bool {
     matches!(output, Output::Value(value) if is_deeper(value, LINE_DEPTH))
 }
 
-/// The result is not looked at.
+/// The verdict on a result that is not inspected.
 #[cold]
 fn too_deep<'o>(notes: Vec<String>) -> Checked<'o> {
     Checked {
@@ -84,7 +84,7 @@ fn too_deep<'o>(notes: Vec<String>) -> Checked<'o> {
     }
 }
 
-/// The tool failed: its own words go on, if it has any.
+/// The verdict on a failed tool: its own message is passed on, if it has one.
 #[cold]
 fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
     let passes = failure.passes(tool.output_policy());
@@ -110,7 +110,7 @@ fn failed<'o>(tool: &Tool, mut failure: ToolFailure) -> Checked<'o> {
     }
 }
 
-/// The first thing that is wrong with a result: what makes it unusable comes before what makes it a part.
+/// The first problem with a result: one that makes it unusable comes before one that makes it incomplete.
 fn look(
     tool: &Tool,
     arguments: &Value<'_>,
@@ -139,7 +139,7 @@ fn look(
     let judged = match (read, schema, output) {
         (Ok(value), Some(schema), _) if !schema.accepts(&value) => {
             let violation = || OutputFault::Violation(issues(schema, &value));
-            // That it is an error says more than which fields it lacks.
+            // That it is an error says more than which fields are missing.
             return Some(disguised(tool, &value).unwrap_or_else(violation));
         }
         (Ok(value), ..) => value,
@@ -161,13 +161,12 @@ fn look(
         .iter()
         .filter_map(|detector| detect::look(*detector, tool, arguments, &judged));
     found.extend(detected);
-    // Sorting is stable: of two equally bad ones the first asked counts.
+    // A stable sort: of two equally bad faults the first one found counts.
     found.sort_by_key(|fault| failure::output_class(fault) == Class::PartialData);
     found.into_iter().next()
 }
 
-/// What the schema objects to in a result. What might have been meant is left out: the model did not write it, and cannot
-/// correct it.
+/// The schema's objections to a result. Suggestions are left out: the model did not write the result, and cannot correct it.
 fn issues(schema: &CompiledSchema, output: &Value<'_>) -> Vec<Issue> {
     let mut issues = schema.issues(output);
     for issue in &mut issues {
@@ -176,14 +175,14 @@ fn issues(schema: &CompiledSchema, output: &Value<'_>) -> Vec<Issue> {
     issues
 }
 
-/// The error that a result is which does not fit its schema, if that is looked for.
+/// The error hidden in a result that does not match its schema, if the policy looks for one.
 fn disguised(tool: &Tool, output: &Value<'_>) -> Option<OutputFault> {
     let detector = Detector::ErrorInDisguise;
     let asked = tool.output_policy().detect.contains(&detector);
     asked.then(|| detect::error_in_disguise(tool, output))?
 }
 
-/// How many bytes of an output are shown: a few less than `max` where a character would be cut.
+/// How many bytes of an output are shown: a few less than `max` to avoid cutting a character.
 fn shown_bytes(output: &Output<'_>, max: usize) -> usize {
     first_bytes(&output.text(), max).len()
 }
@@ -192,11 +191,11 @@ fn text_value(text: &str) -> Value<'_> {
     Value::String(Cow::Borrowed(text))
 }
 
-/// How many bytes an output has as text, exactly if they are more than `max` and at most that if not: there is no need to
-/// know more of a short one.
+/// The length of an output as text: exact if it exceeds `max`, otherwise some number up to `max`, since the length of a short
+/// one does not matter.
 fn text_length(output: &Output<'_>, max: usize) -> usize {
     match output {
-        // An escaped character has six bytes instead of one at most.
+        // An escaped character takes at most six bytes instead of one.
         Output::Value(Value::String(text)) | Output::Text(text) => text.len(),
         Output::Value(value) if size(value) <= max / 6 => 0,
         Output::Value(value) => value.to_string().len(),

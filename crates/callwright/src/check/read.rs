@@ -1,13 +1,13 @@
-//! The text of a result → JSON, where a tool promises it.
+//! The text of a result → JSON, if the tool declares it.
 
 use crate::json::{Problem, Value, read_value};
 use crate::words::OutputFault;
 
-/// The longest text that is read as JSON, in bytes. A model gets a few hundred kilobytes of it, so tens of megabytes
-/// are a runaway; as a tree they would take several times as much memory.
+/// The longest text that is parsed as JSON, in bytes. A model gets a few hundred kilobytes of it, so tens of megabytes are a
+/// runaway; as a tree they would take several times as much memory.
 const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Reads a text; `hidden` if nothing of it may be shown.
+/// Parses a text; `hidden` if nothing of it may be shown.
 pub(super) fn read(text: &str, hidden: bool) -> Result<Value<'_>, OutputFault> {
     if text.len() > LONGEST {
         return Err(OutputFault::TooLarge { bytes: text.len() });

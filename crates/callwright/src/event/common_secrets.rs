@@ -1,8 +1,8 @@
-//! Secrets that no schema marks: by the names of their keys, and by their shape.
+//! Secrets that no schema marks, recognised by the names of their keys and by their shape.
 //!
-//! Takes the line of an event; replaces what looks like a password, a key or a token, wherever in it: in arguments, in
-//! results, in JSON inside a text, in sentences about a value. It knows the common kinds, so a schema that marks its secrets
-//! still hides more.
+//! Takes the line of an event; replaces whatever looks like a password, a key or a token, anywhere in it: in arguments, in
+//! results, in JSON inside a text, in sentences about a value. It only knows the common kinds, so a schema that marks its
+//! secrets hides more.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use regex::{Captures, Regex};
 
 use crate::secrecy::MASKED;
 
-/// Shorter values are words and numbers that mean something else as well, so they are hidden at their key only.
+/// Shorter values are also ordinary words and numbers, so they are hidden at their key only.
 const SHORTEST_ELSEWHERE: usize = 6;
 
-/// How many of them are looked for elsewhere: each costs another look at the line.
+/// How many of them are searched for elsewhere: each costs another pass over the line.
 const MOST_ELSEWHERE: usize = 32;
 
-/// The name of a key whose text is a secret. Tokens of pages, and numbers of tokens, are not.
+/// The name of a key whose text is a secret. Page tokens and token counts are not.
 const KEY: &str = r"(?i:[a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:access|auth|refresh|session|bearer|api|bot)[_-]?token|authorization|credentials?|cookie)[a-z0-9_]{0,8}|token|pwd|pass)";
 
 /// A member with such a name, also one level deeper, in JSON inside a text.
@@ -28,12 +28,13 @@ static NAMED: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| {
     [plain, escaped].map(|pattern| Regex::new(&pattern).ok())
 });
 
-/// What is a secret whatever it is called. Each alternative ends before a quote or a backslash, so JSON stays JSON.
+/// Secrets that are recognised whatever they are called. Each alternative ends before a quote or a backslash, so the JSON stays
+/// valid.
 static SHAPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shapes = [
-        // Keys in PEM; their line breaks are escaped.
+        // PEM keys; their line breaks are escaped.
         r#"-----BEGIN [A-Z ]*PRIVATE KEY-----[^"]*?-----END [A-Z ]*PRIVATE KEY-----"#,
-        // OpenAI, Anthropic, Stripe and those that follow them.
+        // OpenAI, Anthropic, Stripe and others with the same prefixes.
         r"\b[prs]k[-_][A-Za-z0-9_-]{16,}",
         r"\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}",
         r"\bglpat-[A-Za-z0-9_-]{16,}",
@@ -44,9 +45,9 @@ static SHAPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // A JSON web token.
         r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
         r"(?i:\bbearer\s+)[A-Za-z0-9._~+/=-]{16,}",
-        // The login in a URL.
+        // Credentials in a URL.
         r#"[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/@:"\\]+:[^\s/@"\\]+@"#,
-        // The environment, a command line, a query.
+        // Environment variables, command lines, query strings.
         r#"(?i:\b(?:password|passwd|secret|token|api[_-]?key)=)[^\s"'\\,;&]{6,}"#,
     ];
     Regex::new(&shapes.join("|")).ok()

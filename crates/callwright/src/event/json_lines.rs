@@ -1,8 +1,8 @@
-//! Events as JSON Lines: what is recorded here is what a replay reads.
+//! Events as JSON Lines, in the format that a replay reads.
 //!
-//! Lines are collected and written together, at the latest when no event is waiting, so that a reader that follows the
-//! file sees them at once. When a write fails, the lines that were not written in full are dropped and counted, and the
-//! next ones are tried; a line that was written in part is ended first, so that it does not spoil the next.
+//! Lines are buffered and written together, at the latest when no event is waiting, so that a reader that follows the file sees
+//! them at once. When a write fails, the lines that were not written in full are dropped and counted, and later ones are tried
+//! again; a partly written line is ended first, so that it does not spoil the next.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::{fmt, mem};
 
 use super::{Event, Sink, SinkError, Values};
 
-/// How many bytes are collected before they are written. Larger writes are not faster.
+/// How many bytes are buffered before they are written. Larger writes are not faster.
 const COLLECTED: usize = 64 * 1024;
 
 /// Writes one line of JSON for each event.
@@ -18,7 +18,7 @@ pub struct JsonLines<W> {
     writer: W,
     values: Values,
     with_output: bool,
-    /// Whole lines, each with its end.
+    /// Complete lines, each with its line break.
     lines: String,
     /// The last line was written in part.
     torn: bool,
@@ -43,7 +43,7 @@ impl<W: Write + Send> JsonLines<W> {
         self
     }
 
-    /// Sets whether results are written, of events that have them.
+    /// Sets whether results are written, if the event has one.
     #[must_use]
     pub fn with_output(mut self, with_output: bool) -> Self {
         self.with_output = with_output;
@@ -80,7 +80,7 @@ fn write_all(writer: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
         match writer.write(rest) {
             Ok(0) => return (written, Err(ErrorKind::WriteZero.into())),
-            // A writer may claim more than it was given.
+            // A writer may claim to have written more than it was given.
             Ok(more) => written += more.min(rest.len()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return (written, Err(error)),
@@ -102,7 +102,7 @@ impl<W: Write + Send> Sink for JsonLines<W> {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.write_lines()?;
-        // What the writer itself has buffered is not known here.
+        // How much the writer itself has buffered is unknown here.
         let flushed = self.writer.flush();
         flushed.map_err(|error| SinkError::new(error).with_lost(0))
     }

@@ -1,4 +1,4 @@
-//! An event as one line of JSON: what is written here, [`crate::wire::read_recorded`] reads.
+//! An event as one line of JSON, which [`crate::wire::read_recorded`] reads back.
 
 use std::fmt::{self, Display, Write as _};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::json::{Value, write_json_string};
 use crate::wire::write_edit;
 use crate::words::{Failure, OutputVerdict};
 
-/// The version of the line. Added fields do not change it; a field with a new meaning does.
+/// The version of the format. New fields do not change it; a field with a new meaning does.
 const VERSION: u32 = 1;
 
-/// An event as one line of JSON, secrets masked and without the result unless asked otherwise.
+/// An event as one line of JSON; by default secrets are masked and the result is left out.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub struct EventLine<'e> {
@@ -64,14 +64,14 @@ impl<'e> EventLine<'e> {
         let is_unknown = event.failure.as_ref().is_some_and(Failure::is_of_no_tool);
         let tool = is_unknown.then(|| mask.name(&event.tool));
         let tool_sent = event.tool_sent.as_deref().map(|name| mask.name(name));
-        // Providers have many words for it; ours are read back like any of theirs.
+        // Providers have many words for it; ours are read back like theirs.
         let finish_reason = match event.completeness {
             Completeness::Unknown => None,
             Completeness::Complete => Some("completed"),
             Completeness::Doubtful => Some("unrecognized"),
             Completeness::CutOff => Some("incomplete"),
         };
-        // Otherwise a string would be read back as the text of arguments, and `null` as no arguments.
+        // Otherwise a string would be read back as the text of the arguments, and `null` as no arguments.
         let is_ambiguous = matches!(event.sent, Arguments::Value(Value::String(_) | Value::Null));
         let output_failure = match event.output_verdict {
             Some(OutputVerdict::Warned) => "output_warning",
@@ -170,7 +170,7 @@ impl Display for EventLine<'_> {
 struct LineWriter<'o>(&'o mut String);
 
 impl LineWriter<'_> {
-    /// A member that is `null` where there is nothing to write.
+    /// A member that is `null` if there is no value.
     fn nullable<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
         self.0.push_str(",\"");
         self.0.push_str(key);
@@ -181,7 +181,7 @@ impl LineWriter<'_> {
         }
     }
 
-    /// A member that is left out where there is nothing to write.
+    /// A member that is left out if there is no value.
     fn optional<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
         if value.is_some() {
             self.nullable(key, value, write);

@@ -1,7 +1,7 @@
-//! The values of an event as they may be shown.
+//! The values of an event in a form that may be shown.
 //!
-//! Takes an event; returns its values without those that a schema marks with `writeOnly` or `format: password`, which
-//! [`Secrecy`] decides. This happens on the thread of the sink, and costs next to nothing for tools without secrets.
+//! Takes an event; returns its values without those that a schema marks with `writeOnly` or `format: password`, as decided by
+//! [`Secrecy`]. This runs on the sink's thread and costs next to nothing for tools without secrets.
 
 use std::borrow::Cow;
 
@@ -20,14 +20,14 @@ use crate::words::{Edit, Failure};
 pub enum Values {
     /// All of them, secrets too.
     All,
-    /// All but those that a schema marks as secrets, and what looks like a password, a key or a token.
+    /// All except those that a schema marks as secret, and anything that looks like a password, a key or a token.
     #[default]
     Masked,
     /// None: each is replaced by the name of its type, so that the shape stays. Keys are shown.
     None,
 }
 
-/// What is hidden of an event.
+/// What to hide in an event.
 pub(super) enum Mask {
     Nothing,
     Secrets(Box<Secrecy>),
@@ -124,7 +124,7 @@ impl Mask {
         Cow::Owned(Arguments::Text(shown))
     }
 
-    /// A failure as JSON, with its words masked.
+    /// A failure as JSON, with its text masked.
     pub(super) fn failure(&self, failure: &Failure, feedback: &Feedback) -> String {
         let json = match self {
             Mask::Nothing => serde_json::to_string(&ToldFailure::new(failure, feedback)),
@@ -146,7 +146,7 @@ impl Mask {
     }
 }
 
-/// Hides those words of a failure that are made out of values.
+/// Hides those parts of a failure's text that are made from values.
 fn hide_words(told: &mut Told) {
     let hide = |node: Option<&mut Told>| {
         if let Some(Told::String(text)) = node {
@@ -162,7 +162,7 @@ fn hide_words(told: &mut Told) {
     }
 }
 
-/// The value with the name of its type instead of each leaf.
+/// The value with each leaf replaced by the name of its type.
 fn shape(value: &Value<'_>) -> Value<'static> {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(shape).collect()),

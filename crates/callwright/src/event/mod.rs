@@ -1,12 +1,11 @@
 //! Stage 10: one record per call, to any number of sinks.
 //!
-//! Takes a settled call; returns an [`Event`] with everything that an operator may want to know: what was sent, what
-//! went to the tool, every edit, why it was refused, what came back and how long it took. [`Sinks`] hands it to any
-//! number of sinks: a file of JSON Lines, a callback, a channel. Each has its own thread and bounded queue, so that a
-//! sink that blocks, fails or panics never delays or fails a call; what it missed is counted. Without sinks no event is
-//! built.
+//! Takes a settled call; returns an [`Event`] with everything that an operator may want to know: what was sent, what went to
+//! the tool, every edit, why it was refused, what was returned and how long it took. [`Sinks`] hands it to any number of sinks:
+//! a JSON Lines file, a callback, a channel. Each has its own thread and bounded queue, so that a sink that blocks, fails or
+//! panics never delays or fails a call; the events it missed are counted. Without sinks no event is built.
 //!
-//! Sinks mask secrets, on their own threads: see [`Values`]. Nothing here judges, and nothing here reaches the model.
+//! Sinks mask secrets, on their own threads: see [`Values`]. This module judges nothing and sends nothing to the model.
 
 mod common_secrets;
 mod json_lines;
@@ -41,7 +40,7 @@ use crate::words::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
 };
 
-/// The verdict of the gate on a call, as events name it.
+/// The gate's verdict on a call, as events name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Judgement {
     /// The arguments went to the tool as they were sent.
@@ -50,7 +49,7 @@ pub enum Judgement {
     Repaired,
     /// The call did not run.
     Refused,
-    /// The call went to the tool as it was sent, without a schema to judge it: none was declared, or it does not compile.
+    /// The call went to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
     Unjudged,
 }
 
@@ -66,7 +65,7 @@ impl Judgement {
     }
 }
 
-/// Everything about one call. It owns what it holds, so that it can be handed to other threads.
+/// Everything about one call. It owns its data, so that it can be handed to other threads.
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -85,11 +84,11 @@ impl Judgement {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Event {
-    /// When the call came.
+    /// When the call arrived.
     pub time: SystemTime,
     /// The conversation, if it belongs to one.
     pub session: Option<String>,
-    /// The turn: it starts with a message of the user.
+    /// The turn: it starts with a message from the user.
     pub turn: Option<u64>,
     /// The round: one answer of the model.
     pub round: Option<u64>,
@@ -97,43 +96,44 @@ pub struct Event {
     pub id: Option<Value<'static>>,
     /// The name of the tool; as the model wrote it, if there is no such tool.
     pub tool: String,
-    /// The name that the model used, if it was another one.
+    /// The name that the model used, if it differs.
     pub tool_sent: Option<String>,
     /// The identity of the call.
     pub fingerprint: Option<Fingerprint>,
-    /// The verdict of the gate.
+    /// The gate's verdict.
     pub verdict: Judgement,
     /// The arguments as the model sent them.
     pub sent: Arguments<'static>,
-    /// What the provider said about the end of the model's answer.
+    /// What the provider reported about the end of the model's answer.
     pub completeness: Completeness,
-    /// The notation of the call, if it was taken out of a message.
+    /// The notation of the call, if it was extracted from a message.
     pub rescued: Option<Notation>,
     /// The edits of the arguments.
     pub edits: Vec<Edit>,
     /// Why the call was refused.
     pub failure: Option<Failure>,
-    /// What the model was told beside the result or the refusal.
+    /// The notice that the model got with the result or the refusal.
     pub notice: Option<Notice>,
-    /// The model that made the call, where that is known.
+    /// The model that made the call, if known.
     pub model: Option<String>,
-    /// What a gateway mended around the calls of the answer up to this one: the names of [`EnvelopeDefect`](crate::wire::EnvelopeDefect)s.
+    /// What a gateway fixed around the calls of the answer up to this one: the names of
+    /// [`EnvelopeDefect`](crate::wire::EnvelopeDefect)s.
     pub mended: Vec<&'static str>,
-    /// How the model was asked for the call again, if a gateway did so.
+    /// How the model was asked again for the call, if a gateway did so.
     pub reask: Option<Reask>,
-    /// Whether the call ran although the ledger could not be reached, so that it counts for no budget and no loop.
+    /// Whether the call ran although the ledger could not be reached, so that no budget and no loop counts it.
     pub uncounted: bool,
-    /// The verdict on the result, if there was one.
+    /// The verdict on the result, if there was a result.
     pub output_verdict: Option<OutputVerdict>,
-    /// What the schema objects to in arguments that went to the tool nevertheless.
+    /// The schema's objections to arguments that went to the tool anyway.
     pub warning: Option<Failure>,
     /// What is wrong with the result, or why there is none.
     pub output_failure: Option<Failure>,
-    /// Equal for results that say the same.
+    /// Equal for equal results.
     pub output_digest: Option<Digest>,
-    /// The result, where it is kept.
+    /// The result, if it is kept.
     pub output: Option<Value<'static>>,
-    /// Whether the tool failed, or said so.
+    /// Whether the tool failed, or reported that it did.
     pub is_error: bool,
     /// How long the tool took, all attempts together; `None` if it did not run.
     pub latency: Option<Duration>,
@@ -141,25 +141,25 @@ pub struct Event {
     pub gate_time: Duration,
     /// How often the tool was run.
     pub attempts: u32,
-    /// What only the operator may see: the whole chain of errors of a tool that failed.
+    /// For the operator's eyes only: the whole chain of errors of a failed tool.
     pub operator_detail: Option<String>,
-    /// The arguments of a repaired call; those of any other are what was sent.
+    /// The arguments of a repaired call; for any other call they are the ones that were sent.
     repaired: Option<Value<'static>>,
     masks: Masks,
 }
 
-/// How a model was asked for a refused call again, by a request that the client does not see.
+/// How a model was asked again for a refused call, with a request that the client does not see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reask {
-    /// How often.
+    /// How many times.
     pub tries: u32,
     /// The stable name of the outcome: `accepted`, or why not.
     pub outcome: &'static str,
-    /// How many tokens it took, as far as the provider said so.
+    /// How many tokens it took, as far as the provider reported them.
     pub tokens: u64,
 }
 
-/// What is secret in the values of an event.
+/// What to mask in the values of an event.
 #[derive(Debug, Clone, Default)]
 struct Masks {
     input: Option<Arc<Secrets>>,
@@ -167,10 +167,10 @@ struct Masks {
 }
 
 impl Event {
-    /// The record of a call and its verdict. What is known later is set later.
+    /// The record of a call and its verdict. Facts that are known later are added later.
     ///
-    /// The gate knows what must be masked. A call of an unknown tool may have been meant for any, so what any tool marks
-    /// as a secret is masked.
+    /// The gate knows what must be masked. A call of an unknown tool may have been meant for any tool, so everything that any
+    /// tool marks as a secret is masked.
     pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
         let (judgement, tool, repaired) = match verdict {
             Verdict::Valid(valid) if valid.is_unjudged() => {
@@ -241,35 +241,35 @@ impl Event {
         self
     }
 
-    /// The same event with what the model was told beside the result.
+    /// The same event with the notice that the model got with the result.
     #[must_use]
     pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
         self.notice = notice;
         self
     }
 
-    /// The same event of a call of this model.
+    /// The same event, for a call made by this model.
     #[must_use]
     pub fn with_model(mut self, model: Option<String>) -> Self {
         self.model = model;
         self
     }
 
-    /// The same event of a call that the model was asked for again.
+    /// The same event, for a call that the model was asked for again.
     #[must_use]
     pub fn with_reask(mut self, reask: Reask) -> Self {
         self.reask = Some(reask);
         self
     }
 
-    /// The same event of a call that was let through although the ledger could not be reached, or not.
+    /// The same event, for a call that was or was not let through because the ledger could not be reached.
     #[must_use]
     pub fn with_uncounted(mut self, uncounted: bool) -> Self {
         self.uncounted = uncounted;
         self
     }
 
-    /// The same event of a call that ran `attempts` times, for so long in all.
+    /// The same event, for a call that ran `attempts` times and took this long in total.
     #[must_use]
     pub fn ran(mut self, attempts: u32, latency: Duration) -> Self {
         self.attempts = attempts;
@@ -307,7 +307,7 @@ impl Event {
         self
     }
 
-    /// The arguments that went to the tool; of a refused call what the model sent, if it could be read.
+    /// The arguments that went to the tool; for a refused call, what the model sent, if it could be parsed.
     pub fn arguments(&self) -> Option<Cow<'_, Value<'_>>> {
         if let Some(repaired) = &self.repaired {
             return Some(Cow::Borrowed(repaired));
@@ -339,14 +339,14 @@ impl Event {
         self.attempts > 0
     }
 
-    /// The event as a line of JSON Lines, what must not be seen masked, without the result.
+    /// The event as a line of JSON Lines, with secrets masked and without the result.
     pub fn line(&self) -> EventLine<'_> {
         EventLine::new(self)
     }
 
-    /// About how many bytes it holds: what grows with the call is counted.
+    /// Its approximate size in bytes: everything that grows with the call is counted.
     fn weight(&self) -> usize {
-        // Numbers, and names and a failure of the usual size.
+        // The fixed fields, and names and a failure of the usual size.
         const REST: usize = 1_024;
         let texts = [&self.session, &self.tool_sent, &self.operator_detail];
         let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
@@ -372,7 +372,7 @@ impl Event {
 }
 
 fn failure_weight(failure: &Failure) -> usize {
-    // What was expected and what came, both cut to a line.
+    // What was expected and what was received, both cut to a line.
     const ISSUE: usize = 512;
     let issues = failure.issues().iter();
     let issues = issues.map(|issue| ISSUE + issue.path.as_pointer().len());

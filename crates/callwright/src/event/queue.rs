@@ -1,9 +1,8 @@
 //! The queue of one sink, and the thread that empties it.
 //!
-//! Takes events from any number of threads, which never wait for the sink: the lock is held to put one in or to take
-//! one out, never while the sink works. A full queue takes no more, and counts what it dropped. The thread hands the
-//! events over in the order in which they came, counts errors and panics, and flushes the sink whenever the queue is
-//! empty.
+//! Takes events from any number of threads, which never wait for the sink: the lock is held to add or remove an event, never
+//! while the sink works. A full queue drops further events and counts them. The thread hands over the events in the order they
+//! arrived, counts errors and panics, and flushes the sink whenever the queue is empty.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,12 +20,12 @@ pub(super) struct Capacity {
     pub(super) bytes: usize,
 }
 
-/// What callers and the thread share.
+/// The state shared by callers and the thread.
 #[derive(Debug)]
 pub(super) struct SinkQueue {
     capacity: Capacity,
     state: Mutex<QueueState>,
-    /// An event has come, or the end has. Notifying a thread that does not wait is cheap.
+    /// An event has arrived, or the queue was closed. Notifying when no thread waits is cheap.
     work: Condvar,
     /// The sink has flushed, or the thread has ended.
     progress: Condvar,
@@ -35,30 +34,30 @@ pub(super) struct SinkQueue {
 #[derive(Debug, Default)]
 struct QueueState {
     waiting: VecDeque<(Arc<Event>, usize)>,
-    /// The bytes of what waits and of what the sink is busy with.
+    /// The bytes of the waiting events and of the one the sink is working on.
     bytes: usize,
-    /// The sink is busy with an event.
+    /// The sink is working on an event.
     busy: bool,
-    /// Numbers of events: of the last that was taken in, that the sink is done with, and that it has flushed.
+    /// Event numbers: the last one queued, the last one the sink has finished, and the last one it has flushed.
     taken: u64,
     done: u64,
     flushed: u64,
     /// How many events had been delivered when the sink last flushed.
     written: u64,
-    /// A caller waits until this one is flushed.
+    /// A caller waits until this event is flushed.
     wanted: u64,
     stats: SinkStats,
     phase: Phase,
 }
 
-/// The life of a queue, in this order.
+/// The phases of a queue, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Phase {
     #[default]
     Open,
     /// No more events come.
     Closed,
-    /// The sink took too long: what is left is dropped.
+    /// The sink took too long: the remaining events are dropped.
     Abandoned,
     /// The thread has dropped the sink.
     Ended,
@@ -74,7 +73,7 @@ impl SinkQueue {
         }
     }
 
-    /// Takes an event in, or counts it as dropped.
+    /// Queues an event, or counts it as dropped.
     pub(super) fn push(&self, event: Arc<Event>, weight: usize) {
         let mut state = self.state.lock();
         let full = state.waiting.len() >= self.capacity.events
@@ -106,7 +105,7 @@ impl SinkQueue {
         stats.dropped + stats.failed + stats.waiting + unwritten
     }
 
-    /// Waits until all events so far are flushed. `false` if that takes too long.
+    /// Waits until all events so far are flushed; `false` if that takes too long.
     pub(super) fn flush(&self, deadline: Instant) -> bool {
         let mut state = self.state.lock();
         let target = state.taken;
@@ -119,13 +118,13 @@ impl SinkQueue {
         state.flushed >= target
     }
 
-    /// No more events come; the thread ends when it has handed over what waits.
+    /// Accepts no more events; the thread ends once it has handed over the waiting ones.
     pub(super) fn close(&self) {
         self.state.lock().enter(Phase::Closed);
         self.work.notify_one();
     }
 
-    /// Waits for the end of the thread; what is left at the deadline is dropped. `false` if the thread still runs then.
+    /// Waits for the thread to end; events left at the deadline are dropped. `false` if the thread is still running then.
     pub(super) fn wait_for_end(&self, deadline: Instant) -> bool {
         let mut state = self.state.lock();
         while state.phase < Phase::Ended {
@@ -138,10 +137,10 @@ impl SinkQueue {
         true
     }
 
-    /// The work of the thread: hands events to the sink until the queue is closed, then drops the sink.
+    /// The thread's main loop: hands events to the sink until the queue is closed, then drops the sink.
     pub(super) fn run(&self, mut sink: Box<dyn Sink>) {
         self.hand_over(&mut *sink);
-        // Dropping it may take long, too, or panic.
+        // Dropping the sink may also take long or panic.
         let _ = guarded(|| {
             drop(sink);
             Ok(())
@@ -169,7 +168,7 @@ impl SinkQueue {
                 state.busy = true;
                 drop(state);
                 let outcome = guarded(|| sink.record(&event));
-                // Before locking: dropping an event takes longer than counting it.
+                // Before locking, since dropping an event takes longer than counting it.
                 drop(event);
                 state = self.state.lock();
                 state.busy = false;
@@ -187,7 +186,7 @@ impl SinkQueue {
 }
 
 impl QueueState {
-    /// Phases never go back.
+    /// Phases only move forward.
     fn enter(&mut self, phase: Phase) {
         self.phase = self.phase.max(phase);
     }
@@ -205,11 +204,11 @@ impl QueueState {
 }
 
 impl SinkStats {
-    /// Counts the outcome of handing over this many events: none, when the sink flushed.
+    /// Counts the outcome of handing over this many events; zero for a flush.
     fn count(&mut self, events: u64, outcome: Result<(), SinkError>) {
         self.delivered += events;
         if let Err(error) = outcome {
-            // An event that the sink failed on is lost, whatever the error says.
+            // An event that the sink failed on is lost, whatever the error reports.
             let lost = error.lost().max(events).min(self.delivered);
             self.delivered -= lost;
             self.failed += lost;
@@ -218,10 +217,10 @@ impl SinkStats {
     }
 }
 
-/// A panic of the sink as an error.
+/// Turns a panic of the sink into an error.
 fn guarded(work: impl FnOnce() -> Result<(), SinkError>) -> Result<(), SinkError> {
     caught(work).unwrap_or_else(|said| {
-        // The queue counts a panic over an event as one lost; what a panicking flush loses is not known.
+        // The queue counts a panic during an event as one lost event; how many a panicking flush loses is unknown.
         Err(SinkError::new(format!("the sink panicked: {said}")).with_lost(0))
     })
 }

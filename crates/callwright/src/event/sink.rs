@@ -1,4 +1,4 @@
-//! The trait for what takes events, which events it wants, its statistics, and the sinks that are a function or a channel.
+//! The sink trait, the selection of events, sink statistics, and the sinks for a function and a channel.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::words::OutputVerdict;
 
 /// Takes events: a file, a database, a dashboard.
 ///
-/// It runs on its own thread, one event at a time, and may be slow. An error or a panic is counted, and does not
-/// keep the next event from it.
+/// It runs on its own thread, one event at a time, and may be slow. Errors and panics are counted, and the next event is still
+/// delivered.
 pub trait Sink: Send {
-    /// Takes an event. What it writes of it should be masked, as [`Event::line`] does.
+    /// Takes an event. What is written of it should be masked, as [`Event::line`] does.
     ///
     /// # Errors
     /// The event is lost.
@@ -42,7 +42,7 @@ pub struct SinkError {
 }
 
 impl SinkError {
-    /// One event is lost, for this reason.
+    /// One event was lost, for this reason.
     pub fn new(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         SinkError {
             source: source.into(),
@@ -50,14 +50,14 @@ impl SinkError {
         }
     }
 
-    /// Sets how many events are lost, including those that were taken before.
+    /// Sets how many events were lost, including those taken earlier.
     #[must_use]
     pub fn with_lost(mut self, lost: u64) -> Self {
         self.lost = lost;
         self
     }
 
-    /// How many events are lost.
+    /// How many events were lost.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -81,17 +81,17 @@ impl From<std::io::Error> for SinkError {
     }
 }
 
-/// How a sink did so far. Every event sent to it is in exactly one of the four numbers.
+/// How a sink has done so far. Every event sent to it is counted in exactly one of the four numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SinkStats {
     /// Events that it took.
     pub delivered: u64,
-    /// Events that it never saw, because its queue was full or closed.
+    /// Events that never reached it, because its queue was full or closed.
     pub dropped: u64,
-    /// Events that it lost: it failed or panicked.
+    /// Events that it lost because it failed or panicked.
     pub failed: u64,
-    /// Events that wait, or that it is working on.
+    /// Events that are waiting or being handled.
     pub waiting: u64,
     /// The last error, or the message of a panic.
     pub last_error: Option<String>,
@@ -100,7 +100,7 @@ pub struct SinkStats {
 /// Calls a function for each event.
 pub struct Callback<F>(F);
 
-/// A sink that calls a function. It gets the event as it is, with nothing masked.
+/// A sink that calls a function. It gets events unmasked.
 pub fn callback<F: FnMut(&Event) + Send>(function: F) -> Callback<F> {
     Callback(function)
 }
@@ -122,9 +122,9 @@ impl<F> fmt::Debug for Callback<F> {
 #[derive(Debug)]
 pub struct ChannelSink(SyncSender<Arc<Event>>);
 
-/// A sink and the receiver of its events, which come as they are, with nothing masked.
+/// A sink and the receiver of its events, which arrive unmasked.
 ///
-/// If they are not received, the channel fills up first, then the queue of the sink; then events are dropped and
+/// If events are not received, first the channel fills up, then the queue of the sink; after that events are dropped and
 /// counted. Once the receiver is gone, they count as failed.
 pub fn channel(capacity: usize) -> (ChannelSink, Receiver<Arc<Event>>) {
     let (sender, receiver) = sync_channel(capacity);
@@ -138,7 +138,7 @@ impl Sink for ChannelSink {
     }
 }
 
-/// What happened, as a question to an event. An event may be several of these.
+/// Selects events by what happened. Several may apply to one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum On {
@@ -151,22 +151,22 @@ pub enum On {
     Refused,
     /// The call was repaired; it may have been refused afterwards for another reason.
     Repaired,
-    /// The tool was run, however that went.
+    /// The tool was run, with or without success.
     ToolExecuted,
-    /// The tool was run and failed, or said that it did.
+    /// The tool was run and failed, or reported that it did.
     ToolFailed,
-    /// The tool answered, and the answer was refused.
+    /// The tool returned a result, and the result was refused.
     OutputRefused,
-    /// The tool answered, and the answer is only a part.
+    /// The tool returned a result that is only a part.
     OutputPartial,
     /// There was an objection that the policy only warns about.
     Warning,
-    /// The model got a notice with the result: it repeats itself.
+    /// The model got a notice with the result: it is repeating itself.
     Notice,
 }
 
 impl On {
-    /// Whether an event is one of these.
+    /// Whether this applies to an event.
     pub fn is(self, event: &Event) -> bool {
         match self {
             On::Any => true,

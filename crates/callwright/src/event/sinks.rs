@@ -1,4 +1,4 @@
-//! All sinks together: where events are handed in.
+//! The set of all sinks, which distributes events to them.
 
 use std::io;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use super::queue::{Capacity, SinkQueue};
 use super::{Event, On, Sink, SinkStats, callback};
 
-/// How many events may wait for one sink. Ten thousand calls at once fit, with room for more while the sink catches up.
+/// How many events may wait for one sink. Ten thousand concurrent calls fit, with room for more while the sink catches up.
 const WAITING_EVENTS: usize = 16 * 1024;
 
-/// How many bytes of events may wait for one sink. An event usually has one or two kilobytes, so the number of events
-/// is reached first; calls that carry whole files must not fill the memory while a disk hangs.
+/// How many bytes of events may wait for one sink. An event usually takes one or two kilobytes, so the count limit is reached
+/// first; calls that carry whole files must not fill the memory while a disk hangs.
 const WAITING_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long to wait for the last events when the sinks are dropped. A busy disk takes a second at worst; service managers
@@ -21,9 +21,9 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// A set of sinks. Cheap to clone: clones share their sinks.
 ///
-/// Sending an event takes a lock for a moment and never waits for a sink. When the last clone is dropped, the waiting
-/// events are handed over first, for two seconds at most; then a stuck sink is abandoned with the rest.
-/// [`close`](Sinks::close) waits as long as you say, and says what was lost.
+/// Sending an event takes a lock briefly and never waits for a sink. When the last clone is dropped, the waiting events are
+/// handed over first, for two seconds at most; then a stuck sink is abandoned with the rest. [`close`](Sinks::close) waits as
+/// long as you tell it to, and reports what was lost.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -84,19 +84,19 @@ impl SinkRegistration {
         }
     }
 
-    /// Only these events are queued.
+    /// Queues only matching events.
     pub fn only(mut self, wants: On) -> Self {
         self.wants = wants;
         self
     }
 
-    /// Sets how many events may wait: at least one.
+    /// Sets how many events may wait; at least one.
     pub fn with_capacity(mut self, events: usize) -> Self {
         self.capacity.events = events.max(1);
         self
     }
 
-    /// Sets how many bytes of events may wait, roughly. A larger event is dropped.
+    /// Sets approximately how many bytes of events may wait. A larger event is dropped.
     pub fn with_capacity_bytes(mut self, bytes: usize) -> Self {
         self.capacity.bytes = bytes;
         self
@@ -109,7 +109,7 @@ impl SinksBuilder {
         self.register(SinkRegistration::new(name, sink))
     }
 
-    /// Calls a function for events of one kind, on its own thread. It gets them as they are, with nothing masked.
+    /// Calls a function for matching events, on its own thread. It gets them unmasked.
     pub fn on(self, wants: On, function: impl FnMut(&Event) + Send + 'static) -> Self {
         let name = format!("on {wants:?}");
         self.register(SinkRegistration::new(name, callback(function)).only(wants))
@@ -166,7 +166,7 @@ impl Sinks {
         self.0.as_ref().map_or(&[], |running| &running.0)
     }
 
-    /// Hands an event to every sink that wants it. Never waits for one.
+    /// Hands an event to every sink that wants it, without waiting for any.
     pub fn send(&self, event: impl Into<Arc<Event>>) {
         if self.is_empty() {
             return;
@@ -180,25 +180,25 @@ impl Sinks {
         }
     }
 
-    /// Builds an event and sends it, if there is a sink.
+    /// Builds and sends an event if there is a sink.
     pub fn report(&self, event: impl FnOnce() -> Event) {
         if !self.is_empty() {
             self.send(event());
         }
     }
 
-    /// The names of the sinks and how they did so far, in the order in which they were added.
+    /// The names of the sinks and their statistics, in the order in which they were added.
     pub fn stats(&self) -> Vec<(&str, SinkStats)> {
         let each = self.workers().iter();
         each.map(|worker| (worker.name.as_str(), worker.queue.stats()))
             .collect()
     }
 
-    /// Ends the sinks of all clones: events that wait are handed over and flushed until the time is up, and later ones are
-    /// dropped. Returns how many events were lost in all: the sinks failed on them, they did not fit in a queue, or they
-    /// are not known to have been written.
+    /// Closes the sinks of all clones: waiting events are handed over and flushed until the time is up, and later ones are
+    /// dropped. Returns how many events were lost in total: the sinks failed on them, they did not fit in a queue, or they are
+    /// not known to have been written.
     ///
-    /// Dropping the last clone does the same, in two seconds, and has only `tracing` to report to.
+    /// Dropping the last clone does the same with two seconds, and can only report to `tracing`.
     pub fn close(&self, timeout: Duration) -> u64 {
         let deadline = later(timeout);
         for worker in self.workers() {
@@ -212,7 +212,7 @@ impl Sinks {
         lost.sum()
     }
 
-    /// Waits until every sink has flushed all events sent before. `false` if one took longer.
+    /// Waits until every sink has flushed all events sent so far; `false` if one took longer.
     pub fn flush(&self, timeout: Duration) -> bool {
         let deadline = later(timeout);
         let mut all = true;
@@ -223,7 +223,7 @@ impl Sinks {
     }
 }
 
-/// A time-out that no clock can hold counts as a year.
+/// A timeout too long for the clock counts as a year.
 fn later(timeout: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 86_400);
     let now = Instant::now();
@@ -246,7 +246,7 @@ impl Drop for RunningSinks {
                 continue;
             }
             if worker.queue.wait_for_end(deadline) {
-                // A panic has been counted already.
+                // A panic has already been counted.
                 let _ = thread.join();
             }
             #[cfg(feature = "tracing")]

@@ -1,9 +1,9 @@
-//! A span for each call, with the names of OpenTelemetry's conventions for generative AI.
+//! A span for each call, named after OpenTelemetry's conventions for generative AI.
 //!
-//! Takes the names of a call and later its outcome; opens a span `execute_tool NAME` for the subscriber of the
-//! process. Arguments and results are never in it: the conventions make them opt-in (`gen_ai.tool.call.arguments`,
-//! `gen_ai.tool.call.result`), and traces go to places where secrets do not belong. Our own attributes begin with
-//! `callwright.`. Without the feature `tracing` none of this does anything.
+//! Takes the names of a call and later its outcome; opens a span `execute_tool NAME` for the process's subscriber. It never
+//! contains arguments or results: the conventions make them opt-in (`gen_ai.tool.call.arguments`, `gen_ai.tool.call.result`),
+//! and traces go to places where secrets do not belong. Our own attributes start with `callwright.`. Without the feature
+//! `tracing` none of this does anything.
 
 use crate::json::Value;
 use crate::verdict::Settled;
@@ -21,7 +21,7 @@ pub struct ToolSpan {
     allow(unused_variables, clippy::unused_self, reason = "there is no span")
 )]
 impl ToolSpan {
-    /// Opens the span of a call. `tool` is only called if there is a subscriber for the span.
+    /// Opens the span of a call. `tool` is called only if a subscriber wants the span.
     pub fn new<'t>(
         tool: impl FnOnce() -> &'t str,
         id: Option<&Value<'_>>,
@@ -52,14 +52,14 @@ impl ToolSpan {
         }
     }
 
-    /// Runs a future inside of the span.
+    /// Runs a future inside the span.
     pub fn instrument<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         #[cfg(feature = "tracing")]
         let future = tracing::Instrument::instrument(future, self.span.clone());
         future
     }
 
-    /// Runs a function inside of the span.
+    /// Runs a function inside the span.
     pub fn in_scope<T>(&self, function: impl FnOnce() -> T) -> T {
         #[cfg(feature = "tracing")]
         let _entered = self.span.enter();

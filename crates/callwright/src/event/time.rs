@@ -1,7 +1,6 @@
 //! An instant as RFC 3339 text in UTC, to the microsecond: `2026-01-31T10:00:00.000001Z`.
 //!
-//! The calendar is the proleptic Gregorian one, as RFC 3339 wants it. Texts of one length sort like their
-//! instants.
+//! The calendar is the proleptic Gregorian one, as RFC 3339 requires. Texts of equal length sort like their instants.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const MICROS_PER_SECOND: i128 = 1_000_000;
 const SECONDS_PER_DAY: i128 = 86_400;
 
-/// RFC 3339 has four digits for a year. Instants outside are written as the nearest one inside: the first of the year 0
-/// or the last of the year 9999, in microseconds since 1970.
+/// RFC 3339 has four digits for a year. Instants outside are clamped: to the start of the year 0 or the end of the year 9999,
+/// in microseconds since 1970.
 const FIRST: i128 = -62_167_219_200 * MICROS_PER_SECOND;
 const LAST: i128 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 
@@ -18,7 +17,7 @@ const LAST: i128 = 253_402_300_800 * MICROS_PER_SECOND - 1;
 pub(super) fn write_rfc3339(time: SystemTime, out: &mut String) {
     let micros = micros_since_1970(time).clamp(FIRST, LAST);
     let seconds = micros.div_euclid(MICROS_PER_SECOND);
-    // Within four digits of years, so it always fits.
+    // The year has four digits, so this always fits.
     let day = i64::try_from(seconds.div_euclid(SECONDS_PER_DAY)).unwrap_or_default();
     let (year, month, day) = calendar_date(day);
     let second = seconds.rem_euclid(SECONDS_PER_DAY);
@@ -31,7 +30,7 @@ pub(super) fn write_rfc3339(time: SystemTime, out: &mut String) {
     );
 }
 
-/// Rounded down, so that the order of instants stays.
+/// Rounded down, which preserves the order of instants.
 fn micros_since_1970(time: SystemTime) -> i128 {
     let signed = |nanos: u128| i128::try_from(nanos).unwrap_or(i128::MAX);
     match time.duration_since(UNIX_EPOCH) {
@@ -40,17 +39,17 @@ fn micros_since_1970(time: SystemTime) -> i128 {
     }
 }
 
-/// Year, month and day of a day since 1970. Years begin in March here, so that a leap day is the last of its year; 400
-/// years always have 146,097 days.
+/// Year, month and day of a day since 1970. Years start in March here, so that a leap day is the last of its year; 400 years
+/// always have 146,097 days.
 pub fn calendar_date(day: i64) -> (i64, i64, i64) {
-    // From the first of March of the year 0.
+    // Counted from 1 March of the year 0.
     let day = day.saturating_add(719_468);
     let era = day.div_euclid(146_097);
     let day_of_era = day.rem_euclid(146_097);
     let year_of_era =
         (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    // From March on, five months have 153 days.
+    // Starting with March, every five months have 153 days.
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = (month_from_march + 2) % 12 + 1;

@@ -1,28 +1,28 @@
-//! Which issues share a line: the same objection to several keys of one object, or to several items of one list.
+//! Groups issues that share a line: the same objection to several keys of one object, or to several items of one list.
 //!
-//! Takes the issues of a failure, the most useful first; returns as many lines as are shown, and how many issues are in
-//! none of them. Makes no words.
+//! Takes the issues of a failure, the most useful first; returns the lines to show, and how many issues are not covered by
+//! them. Never produces text.
 
 use std::sync::Arc;
 
 use crate::words::{Correction, Expected, Issue, IssueCode};
 
-/// How many characters the names of keys may take that share a line. What they have in common needs the rest.
+/// How many characters the names of keys that share a line may take. The objection itself needs the rest.
 const NAMES: usize = 48;
 
-/// One or more issues that are told in one line.
+/// One or more issues that are reported in one line.
 #[derive(Debug)]
 pub(super) struct IssueLine<'i> {
-    /// The first of them.
+    /// The first issue.
     pub(super) first: &'i Issue,
-    /// The others, which object to the same.
+    /// The other issues, with the same objection.
     pub(super) others: Vec<&'i Issue>,
     pub(super) shared: Shared,
-    /// How many characters their names take.
+    /// How many characters the names of their keys take.
     names: usize,
 }
 
-/// What the issues of a line differ in.
+/// How the issues of a line differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shared {
     /// There is only one.
@@ -48,7 +48,7 @@ impl<'i> IssueLine<'i> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
 
-    /// Takes an issue in, if it shares the line.
+    /// Adds an issue if it can share the line.
     fn take(&mut self, issue: &'i Issue) -> bool {
         let shared = match shared(self.first, issue) {
             Some(shared) if self.shared == Shared::Nothing || self.shared == shared => shared,
@@ -64,7 +64,7 @@ impl<'i> IssueLine<'i> {
     }
 }
 
-/// At most `max` lines, and how many issues are not in them.
+/// At most `max` lines, and how many issues are not covered by them.
 pub(super) fn lines(issues: &[Issue], max: usize) -> (Vec<IssueLine<'_>>, usize) {
     let mut lines: Vec<IssueLine<'_>> = Vec::with_capacity(issues.len().min(max));
     let mut left = 0;
@@ -81,7 +81,7 @@ pub(super) fn lines(issues: &[Issue], max: usize) -> (Vec<IssueLine<'_>>, usize)
     (lines, left)
 }
 
-/// What two issues differ in, if that is all.
+/// How two issues differ, if they differ in one way only.
 fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
     if left.code != right.code {
         return None;
@@ -105,8 +105,8 @@ fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
     (is_same && expect_same(&left.expected, &right.expected)).then_some(shared)
 }
 
-/// Whether two issues ask for the same. Issues that may share a line come from one part of a schema, and a long list of keys
-/// that they have in common is in one place: it is not gone through for each pair.
+/// Whether two issues expect the same. Issues that may share a line come from one part of a schema, so a long list of keys that
+/// they have in common is shared: it is not compared key by key for each pair.
 fn expect_same(left: &Expected, right: &Expected) -> bool {
     match (left, right) {
         (Expected::Key(left), Expected::Key(right))
@@ -116,7 +116,7 @@ fn expect_same(left: &Expected, right: &Expected) -> bool {
     }
 }
 
-/// The path of the innermost list around an issue and the path from its item on, as pointers.
+/// The path of the innermost list around an issue, and the rest of the path after the item's index, as pointers.
 pub(super) fn around_index(issue: &Issue) -> Option<(&str, &str)> {
     let pointer = issue.path.as_pointer();
     let (list, inside) = pointer.split_at_checked(issue.item?.list)?;

@@ -1,9 +1,9 @@
-//! Stage 9: a failure → words that a model can act on.
+//! Stage 9: a failure → text that a model can act on.
 //!
-//! In comes a [`Failure`], out goes one short text: what is wrong where, what was expected, what
-//! came, what to do next. Five issues of a hundred characters at most, the most useful first. Text
-//! that came from the model or a tool is escaped and cannot break out of its line. All sentences
-//! are in `words.rs`; this file only decides how many of them there are and in which shape.
+//! Takes a [`Failure`]; returns one short text: what is wrong and where, what was expected, what was received, what to do next.
+//! At most five issues of a hundred characters, the most useful first. Text that came from the model or a tool is escaped and
+//! cannot break out of its line. All sentences are in `sentences.rs`; this file only decides how many there are and in which
+//! form.
 
 mod lines;
 mod present;
@@ -23,11 +23,11 @@ use crate::words::{
     OutputFault, Received,
 };
 
-/// The shape of the text.
+/// The form of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Style {
-    /// One instruction with all errors in a line.
+    /// One instruction with all errors on one line.
     #[default]
     Instruction,
     /// A numbered list.
@@ -52,23 +52,23 @@ impl Style {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Feedback {
-    /// The shape of the text.
+    /// The form of the text.
     pub style: Style,
-    /// How many issues are shown; the rest is counted.
+    /// How many issues are shown; the rest are counted.
     pub max_issues: usize,
-    /// How many characters each of them may have. In less than 40 a line says nothing.
+    /// How many characters each of them may have. A line of less than 40 says nothing.
     pub max_chars: usize,
-    /// Which corrections of the arguments are told beside the result, so that the model knows and learns.
+    /// Which corrections of the arguments are reported with the result, so that the model learns from them.
     pub receipts: Receipts,
 }
 
-/// Which corrections of a call's arguments the model is told beside the result.
+/// Which corrections of a call's arguments are reported to the model with the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Receipts {
     /// None: for models that read their own corrected call in the history.
     Never,
-    /// Those that dropped something or guessed. What was merely written in another way needs no word.
+    /// Those that dropped something or guessed. A mere change of notation is not reported.
     #[default]
     BeyondLossless,
     /// All of them.
@@ -76,7 +76,7 @@ pub enum Receipts {
 }
 
 impl Receipts {
-    /// Whether this edit is told.
+    /// Whether this edit is reported.
     fn tell(self, edit: &Edit) -> bool {
         match self {
             Receipts::Never => false,
@@ -90,9 +90,9 @@ impl Default for Feedback {
     fn default() -> Self {
         Feedback {
             style: Style::default(),
-            // More than five corrections at once are not made in one go, and cost tokens each time.
+            // A model does not make more than five corrections at once, and each costs tokens.
             max_issues: 5,
-            // A path, an expectation and a preview of the value.
+            // Room for a path, an expectation and a preview of the value.
             max_chars: 100,
             receipts: Receipts::default(),
         }
@@ -113,12 +113,12 @@ impl Feedback {
         self.render_with(failure, None)
     }
 
-    /// The text for the model, with what else it should be told.
+    /// The text for the model, including a notice.
     pub fn render_with(&self, failure: &Failure, notice: Option<&Notice>) -> String {
         self.render_noted(failure, notice, &[])
     }
 
-    /// The text for the model, with a notice, which belongs to the advice, and with notes on anything else.
+    /// The text for the model, with a notice, which is part of the advice, and with other notes.
     fn render_noted(&self, failure: &Failure, notice: Option<&Notice>, notes: &[String]) -> String {
         let notice = notice.map(|notice| self.notice(notice));
         let note = (!notes.is_empty()).then(|| notes.join(" "));
@@ -150,17 +150,17 @@ impl Feedback {
         object.to_string()
     }
 
-    /// The question to the user about a call that is not run, for a person to read.
+    /// The question to the user about a call that was refused.
     pub fn question(&self, objection: &Objection, failure: &Failure) -> String {
         sentences::question(objection, &self.detail(failure))
     }
 
-    /// What the user reads in place of a call that is not made again, where the loop of an agent is ended.
+    /// What the user reads instead of a call that is not repeated, when the agent's loop is stopped.
     pub fn stopped(&self, objection: &Objection, failure: &Failure) -> String {
         sentences::stopped(objection, &self.detail(failure))
     }
 
-    /// A notice in words, for the end of a result.
+    /// The text of a notice, to be appended to a result.
     pub fn notice(&self, notice: &Notice) -> String {
         sentences::notice(notice)
     }
@@ -188,7 +188,7 @@ impl Feedback {
         }
     }
 
-    /// The issues in words, one line each, and how many more there are.
+    /// The issues as text, one line each, and how many more there are.
     pub fn issue_lines(&self, failure: &Failure) -> Vec<String> {
         if let Some(line) = self.in_one_line(failure) {
             return vec![line];
@@ -202,13 +202,13 @@ impl Feedback {
         told.chain(more(left)).collect()
     }
 
-    /// An edit in words: `limit was "10"; sent on as 10`.
+    /// An edit as text: `limit was "10"; sent on as 10`.
     pub fn edit_line(&self, edit: &Edit) -> String {
         cut_line(sentences::edit(edit), self.max_chars)
     }
 
-    /// A note to the model about these edits; `None` if there are none. Which edits of a call are told beside its result by
-    /// themselves is for [`receipts`](Feedback::receipts) to say.
+    /// A note to the model about these edits; `None` if there are none. Which edits are reported automatically with the result
+    /// is decided by [`receipts`](Feedback::receipts).
     ///
     /// ```
     /// # use callwright::{Call, Gate, ToolSpec, feedback::Feedback};
@@ -234,7 +234,7 @@ impl Feedback {
         sentences::hint(failure).into_owned()
     }
 
-    /// An issue as data, with the words for it.
+    /// An issue as data, together with its text.
     pub fn issue<'i>(&self, issue: &'i Issue) -> ToldIssue<'i> {
         ToldIssue {
             path: issue.path.as_pointer(),
@@ -269,7 +269,7 @@ impl Feedback {
         out
     }
 
-    /// All that is wrong with some arguments in one sentence, where there is one that says more than a list of issues.
+    /// A single sentence that covers all that is wrong with the arguments, if one says more than a list of issues.
     fn in_one_line(&self, failure: &Failure) -> Option<String> {
         match &failure.cause {
             Cause::Arguments(issues) => sentences::no_arguments(issues, self.max_chars)
@@ -278,7 +278,7 @@ impl Feedback {
         }
     }
 
-    /// The arguments as they may be meant, if that is shorter than the list of issues.
+    /// The arguments as they may have been meant, if that is shorter than the list of issues.
     fn example(&self, arguments: &str, issues: &[Issue]) -> Option<String> {
         let mut list = String::new();
         self.push_issues(&mut list, issues);
@@ -338,12 +338,12 @@ impl Feedback {
     }
 }
 
-/// How many more there are than are told.
+/// How many issues are not shown.
 fn more(left: usize) -> Option<String> {
     (left > 0).then(|| sentences::more(left))
 }
 
-/// The issues of a failure that is told as a list of them.
+/// The issues of a failure that is reported as a list.
 fn listed(failure: &Failure) -> Option<&[Issue]> {
     match &failure.cause {
         Cause::Arguments(issues) => Some(issues),
@@ -355,13 +355,13 @@ fn listed(failure: &Failure) -> Option<&[Issue]> {
     }
 }
 
-/// What is wrong with a text that is not JSON, and what is there, if `text` may be quoted.
+/// What is wrong with a text that is not JSON, and what was found there, if `text` may be quoted.
 pub(crate) fn syntax_reason(error: &SyntaxError, text: Option<&str>) -> String {
     let found = text.map(|text| error.snippet(text));
     sentences::syntax(error.problem, found.as_deref())
 }
 
-/// An issue as it is in a verdict line.
+/// An issue as it appears in a verdict line.
 #[derive(Debug, Serialize)]
 pub struct ToldIssue<'i> {
     path: &'i str,

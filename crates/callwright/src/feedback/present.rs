@@ -1,11 +1,11 @@
-//! What the model gets of a settled call: the one place that decides.
+//! Decides what the model gets for a settled call. Nothing else does.
 //!
-//! Takes a [`Settled`] call; returns [`Presented`]: whether it is an error, what is kept of the tool's own content, and what
-//! is said beside it or instead of it. Toolbox, MCP proxy, adapters and providers only put that into their shape, so the same
-//! call reads the same everywhere.
+//! Takes a [`Settled`] call; returns [`Presented`]: whether it is an error, how much of the tool's own content is kept, and
+//! what is said with it or instead of it. Toolbox, MCP proxy, adapters and providers only put that into their own format, so
+//! the same call reads the same everywhere.
 //!
-//! The content of a bad result is withheld: a model that sees `{"total": -5}` beside "this does not fit" uses it all the same.
-//! The content of a result that is merely incomplete is kept, and so are a tool's own words about its failure.
+//! The content of an invalid result is withheld: a model that sees `{"total": -5}` next to "this does not fit" uses it anyway.
+//! The content of a result that is merely incomplete is kept, and so is a tool's own description of its failure.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::words::{
     Checked, Code, Edit, Failure, Notice, Output, OutputFault, OutputVerdict, Reason,
 };
 
-/// What the model gets of a settled call.
+/// What the model gets for a settled call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
@@ -25,17 +25,17 @@ pub struct Presented<'s> {
     pub is_error: bool,
     /// What the model gets of the tool's own content.
     pub content: Content<'s>,
-    /// What it is told after that content, or instead of it. Never empty where the content is withheld and something is
-    /// known of the call.
+    /// What the model is told after that content, or instead of it. Never empty if the content is withheld and anything is
+    /// known about the call.
     pub note: Option<String>,
 }
 
-/// What the model gets of the content of a result.
+/// How much of a result's content the model gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content<'s> {
     /// All of it, as it is.
     Kept(&'s Output<'s>),
-    /// The first bytes of its text; the rest is more than the policy's `max_bytes`.
+    /// The first bytes of its text; the rest exceeds the policy's `max_bytes`.
     Cut(&'s Output<'s>, usize),
     /// Nothing: there is none, or it must not be used.
     Withheld,
@@ -62,7 +62,7 @@ impl<'s> Presented<'s> {
         }
     }
 
-    /// All of it in one text: for shapes that hold no more than that.
+    /// Content and note in one text, for formats that hold nothing else.
     pub fn into_text(self) -> Cow<'s, str> {
         match (self.content_text(), self.note) {
             (Some(content), None) => content,
@@ -83,7 +83,7 @@ impl Settled<'_> {
 }
 
 impl Feedback {
-    /// Decides what the model gets of a settled call.
+    /// Decides what the model gets for a settled call.
     pub fn present<'s>(&self, settled: &'s Settled<'_>) -> Presented<'s> {
         match (&settled.verdict, &settled.result) {
             (Verdict::Refused(refused), _) => Presented::only(
@@ -101,7 +101,7 @@ impl Feedback {
         }
     }
 
-    /// Decides what the model gets of a result that was judged by itself.
+    /// Decides what the model gets for a result that was judged by itself.
     pub fn present_result<'s>(
         &self,
         edits: &[Edit],
@@ -125,7 +125,7 @@ impl Feedback {
             (Some(failure), OutputVerdict::Refused) => {
                 return Presented::only(self.render_noted(failure, None, &notes), is_error);
             }
-            // A tool that failed without a word must not look like one that worked.
+            // A tool that failed without a message must not look like one that succeeded.
             (Some(failure), OutputVerdict::Failed) if is_blank(checked) => {
                 return Presented::only(self.render_noted(failure, None, &notes), is_error);
             }
@@ -133,7 +133,7 @@ impl Feedback {
                 let (detail, hint) = (self.detail(failure), self.hint(failure));
                 notes.insert(0, format!("{detail} {hint}"));
             }
-            // The tool speaks for itself; the operator's advice is still given.
+            // The tool's own message is enough; the operator's advice is still added.
             (Some(failure), OutputVerdict::Failed) if failure.advice.is_some() => {
                 notes.insert(0, self.hint(failure));
             }
@@ -149,8 +149,8 @@ impl Feedback {
         }
     }
 
-    /// The notice that the trouble passes says what the usual hint says, and how long to wait; so it takes its place. Of a
-    /// time-out the hint says more.
+    /// A notice that the trouble is transient says what the usual hint says, and how long to wait, so it replaces the hint. For
+    /// a timeout the hint says more.
     fn retry_in_a_while(&self, checked: &Checked<'_>, notice: Option<&Notice>) -> Option<Failure> {
         let notice = notice.filter(|notice| notice.reason == Reason::Transient)?;
         let failure = checked
@@ -167,7 +167,7 @@ impl Feedback {
     }
 }
 
-/// Whether a tool that failed left nothing to read.
+/// Whether a failed tool returned nothing to read.
 fn is_blank(checked: &Checked<'_>) -> bool {
     let said = checked.output.as_ref().map(Output::text);
     said.is_none_or(|said| said.trim_ascii().is_empty())

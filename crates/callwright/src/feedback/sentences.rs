@@ -1,8 +1,8 @@
 //! The only place with sentences for the model.
 //!
-//! Imperative, present tense, no apology, no stack trace. Path first, then what was expected, then what
-//! came. Data in, text out; nothing is decided here. Invalid arguments are in `words/issue.rs`, refused admission in
-//! `words/admission.rs`, bad results in `words/output.rs`.
+//! Imperative, present tense, no apology, no stack trace. Path first, then what was expected, then what was received. Takes
+//! data and returns text; decides nothing. Invalid arguments are in `sentences/issue.rs`, refused admission in
+//! `sentences/admission.rs`, bad results in `sentences/output.rs`.
 
 mod admission;
 mod issue;
@@ -25,10 +25,10 @@ use crate::words::{Cause, Class, Code, Cut, Edit, Failure};
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;
 
-/// The longest name that is shown: a name that is cut is of no use, and real ones are shorter.
+/// The longest name that is shown whole: a cut name is useless, and real ones are shorter.
 const NAME: usize = 128;
 
-/// What comes before the detail of an instruction to try again, and what comes after it.
+/// The text before and after the detail of an instruction to try again.
 pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str>) {
     let own = || match failure.advice {
         Some(_) => hint(failure),
@@ -45,7 +45,7 @@ pub(super) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str
     }
 }
 
-/// What to do about a failure: as the operator says, as the failure itself says, or as is usual for its code.
+/// What to do about a failure: the operator's advice, else the failure's own hint, else the usual one for its code.
 pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
     if let Some(lines) = &failure.advice {
         return Cow::Owned(lines.join(" "));
@@ -76,13 +76,13 @@ pub(super) fn hint(failure: &Failure) -> Cow<'_, str> {
     )
 }
 
-/// What comes before the fields of a result that its schema does not accept.
+/// The text before the invalid fields of a result.
 pub(super) const VIOLATION: &str = "The result does not fit its schema: ";
 
-/// What is wrong, for everything but single arguments.
+/// What is wrong, for everything except individual arguments.
 pub(super) fn detail(cause: &Cause) -> String {
     match cause {
-        // Told line by line, and with its original cause.
+        // Reported line by line, and with its original cause.
         Cause::Arguments(_) | Cause::Objection(_) => String::new(),
         Cause::Output(fault) => output(fault),
         Cause::Tool {
@@ -146,7 +146,7 @@ pub(super) fn detail(cause: &Cause) -> String {
             let place = dotted_within(path, PATH);
             let (first, second) = (snippet(first, 30), snippet(second, 30));
             if first == second {
-                // Secrets, which are not shown.
+                // Secrets are not shown.
                 return format!("{place} can be read in two ways, so the call was not run.");
             }
             format!("{place} could mean {first} or {second}, so the call was not run.")
@@ -198,7 +198,7 @@ fn syntax_at(
     format!("line {line}, column {column}{place}: {what}")
 }
 
-/// What to do about arguments that are not JSON, where what was found shows it.
+/// What to do about arguments that are not JSON, where the text at the error tells.
 fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'static str> {
     const LITERALS: [&str; 6] = ["True", "TRUE", "False", "FALSE", "None", "NULL"];
     const VARIABLES: [&str; 4] = ["undefined", "NaN", "Infinity", "-Infinity"];
@@ -227,7 +227,7 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
     }
 }
 
-/// Whether a value goes on as a calculation: `* 2`, `+(1`. A path or an option that ran out of its quotes does not.
+/// Whether a value is followed by arithmetic: `* 2`, `+(1`. A path or an option that ran out of its quotes is not.
 fn is_calculated(found: &str) -> bool {
     let operand = found.strip_prefix(['+', '-', '*', '/', '%', '^']);
     operand.is_some_and(|operand| {
@@ -236,7 +236,7 @@ fn is_calculated(found: &str) -> bool {
     })
 }
 
-/// Whether all that is wrong is what follows the arguments, and it is not a part of them or another call.
+/// Whether the only problem is text after the arguments that is neither part of them nor another call.
 fn is_left_over(cause: &Cause) -> bool {
     match cause {
         Cause::Syntax {
@@ -250,7 +250,7 @@ fn is_left_over(cause: &Cause) -> bool {
     }
 }
 
-/// What is wrong with a text that is not JSON; `found` is what is at the place, if that may be shown.
+/// What is wrong with a text that is not JSON; `found` is the text at that place, if it may be shown.
 pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
     let wanted = match problem {
         Problem::Unexpected { expected } => format!("expected {expected}"),
@@ -273,13 +273,13 @@ pub(super) fn syntax(problem: Problem, found: Option<&str>) -> String {
     }
 }
 
-/// A text and a sentence after it.
+/// Appends a sentence to a text.
 pub(super) fn and(mut text: String, sentence: &str) -> String {
     end_sentence(&mut text);
     format!("{text} {sentence}")
 }
 
-/// The arguments as they may be meant.
+/// The arguments as they may have been meant.
 pub(super) fn example(arguments: &str) -> String {
     format!("The arguments do not fit. If this is what you mean, send {arguments}")
 }
@@ -311,13 +311,13 @@ pub(super) fn edit(edit: &Edit) -> String {
         "key_spelling" | "key_near" | "key_words" | "only_key_left" | "key_of_allowed_value" => {
             format!("key {before} was taken for {after}")
         }
-        // What reading left out: words, comments, fences.
+        // Text that was skipped while reading: words, comments, fences.
         _ if edit.after.as_str() == Some("") => format!("{before} was left out"),
         "raw_control" => format!(
             "{place}: a raw {} was read as its escape",
             written(&edit.before)
         ),
-        // A text of JSON that was read as another one: in quotes, both would look like values.
+        // JSON text that was read as other JSON text: in quotes, both would look like values.
         "literal" | "backslash" | "single_quotes" | "inner_quotes" | "unquoted_key"
         | "half_quoted_key" | "missing_comma" | "trailing_comma" | "white_space" => {
             let [before, after] = [&edit.before, &edit.after].map(|it| written(it));
@@ -333,7 +333,7 @@ pub(super) fn edit(edit: &Edit) -> String {
     }
 }
 
-/// A piece of text as it was written.
+/// A piece of text as written.
 fn written(text: &Value<'_>) -> String {
     snippet(text.as_str().unwrap_or_default(), 24)
 }
@@ -356,7 +356,7 @@ pub(super) fn numbered(failure: &Failure, lines: &[String]) -> String {
     }
 }
 
-/// The numbered style of what is not a list of issues.
+/// The numbered style for failures that are not a list of issues.
 pub(super) fn numbered_other(failure: &Failure, detail: &str) -> String {
     let title = match failure.code {
         Code::InvalidJson => "The input is not valid JSON:",

@@ -7,9 +7,8 @@
 //!        └─────────────────┴── classify → Failure ── feedback → words
 //! ```
 //!
-//! A call that parse or validate refuses goes through repair once, and is judged again. Admission
-//! comes after it, see [`crate::admit`]. Each stage takes a type that only the stage before it makes, so a call cannot
-//! skip one.
+//! A call that parsing or validation refuses goes through repair once and is judged again. Admission comes later, see
+//! [`crate::admit`]. Each stage takes a type that only the previous stage creates, so a call cannot skip one.
 
 use super::Gate;
 use std::sync::Arc;
@@ -43,11 +42,11 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     }
 }
 
-/// Why a call is not valid as it came.
+/// Why a call is not valid as sent.
 enum Stopped<'c> {
-    /// For a reason that can be told.
+    /// The reason is known.
     Refused(Box<Refused<'c>>),
-    /// The schema objects. What to tell the model is worked out if no repair is found.
+    /// The schema objects. The feedback is only worked out if no repair is found.
     Objected(Box<Objected<'c>>),
 }
 
@@ -76,7 +75,7 @@ impl<'c> Stopped<'c> {
             Stopped::Objected(objected) => *objected,
         };
         let mut issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
-        // Of a call that may destroy, a key may be what keeps it harmless: `dry_run`.
+        // In a destructive call, an unknown key such as `dry_run` may be what makes it harmless.
         let is_left_out = |it: &&mut Issue| it.suggestion == Some(Correction::LeaveOut);
         for issue in issues.iter_mut().filter(is_left_out) {
             issue.suggestion.take_if(|_| tool.is_grave());
@@ -85,7 +84,7 @@ impl<'c> Stopped<'c> {
         Refused::new(failure, Some(tool), Some(arguments)).into()
     }
 
-    /// The refusal, for a reason that repair found out.
+    /// The refusal, with a reason that repair found.
     fn refuse(self, failure: Failure) -> Box<Refused<'c>> {
         match self {
             Stopped::Refused(refused) => Refused {
@@ -100,7 +99,7 @@ impl<'c> Stopped<'c> {
     }
 }
 
-// What stops a call is boxed, so that the usual answer stays small.
+// A stopped call is boxed, so that the usual return value stays small.
 fn pass<'c>(
     gate: &'c Gate,
     tool: &'c Arc<Tool>,
@@ -127,14 +126,14 @@ fn pass<'c>(
     }
 }
 
-/// Nothing was sent where the schema would accept nothing.
+/// Nothing was sent, although the schema does not accept empty arguments.
 #[cold]
 fn nothing_sent(tool: &Arc<Tool>) -> Stopped<'_> {
     let failure = Failure::new(Code::InvalidJson, Cause::Blank);
     Stopped::Refused(Refused::new(failure, Some(tool), None).into())
 }
 
-/// There is no tool of this name.
+/// No tool has this name.
 #[cold]
 fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
     let UnknownTool { name, nearest } = unknown;
@@ -142,7 +141,7 @@ fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
     Refused::new(failure, None, None).into()
 }
 
-/// A call to which only the schema objects, where the policy only warns.
+/// Lets a call through if only the schema objects and the policy merely warns.
 #[cold]
 fn only_warned<'c>(tool: &'c Arc<Tool>, stopped: Stopped<'c>) -> Result<Valid<'c>, Stopped<'c>> {
     match (tool.validation, &stopped) {
@@ -155,8 +154,7 @@ fn only_warned<'c>(tool: &'c Arc<Tool>, stopped: Stopped<'c>) -> Result<Valid<'c
 
 type Healed<'c> = Result<Box<Repaired<'c>>, Box<Refused<'c>>>;
 
-/// A refused call, repaired if that is safe; else the refusal, with what a bolder repair would do as
-/// suggestions.
+/// A refused call, repaired if that is safe; otherwise the refusal, with the edits of a bolder repair as suggestions.
 #[cold]
 fn heal<'c>(
     gate: &'c Gate,
@@ -195,10 +193,11 @@ fn heal<'c>(
     Err(refused)
 }
 
-/// From how many issues on the corrected arguments may say more than the list of them. Of fewer each should be read.
+/// From this many issues on, corrected arguments may say more than a list of issues. A shorter list should be read item by
+/// item.
 const MANY_ISSUES: usize = 3;
 
-/// Where a text is cut off that is not JSON for another reason as well.
+/// Where a text is cut off, if it is invalid JSON for another reason as well.
 fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &Stopped<'_>) -> Option<Path> {
     match (stopped, &call.arguments) {
         (Stopped::Refused(refused), Arguments::Text(text))
@@ -238,7 +237,7 @@ fn look_for_edits(
     }
 }
 
-/// Every edit that repair tries on a refused call, up to the boldest grade, whatever the policy allows.
+/// Every edit that repair tries on a refused call, up to the boldest grade, regardless of the policy.
 pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
     let Some(tool) = gate.tool_set().meant(&call.tool) else {
         return Vec::new();
@@ -252,8 +251,8 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
     trace.unwrap_or_default()
 }
 
-/// A call of a tool whose name is evident: judged and repaired as a call of that tool. A policy that only warns is about
-/// arguments; a wrong name with arguments that do not fit either is refused all the same.
+/// Judges and repairs a call as a call of the tool whose name was evidently meant. A policy that only warns covers arguments; a
+/// wrong name with arguments that do not fit either is still refused.
 #[cold]
 fn heal_name<'c>(
     gate: &'c Gate,
@@ -269,7 +268,7 @@ fn heal_name<'c>(
             let arguments = valid.into_arguments().into_owned();
             Box::new(Repaired::new(tool, arguments, Vec::new()))
         }
-        // The name is the first thing to correct.
+        // Only the wrong name is reported: it has to be corrected first.
         Err(stopped) => heal(gate, tool, call, stopped).map_err(|_| unknown_tool(unknown))?,
     };
     repaired

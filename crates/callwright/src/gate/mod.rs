@@ -1,4 +1,4 @@
-//! The gate: the tools it knows, and one question to ask it.
+//! The gate: holds the compiled tools and judges calls of them.
 
 mod judge;
 mod siblings;
@@ -22,8 +22,7 @@ use crate::validate::{CompileBudget, SchemaCache};
 use crate::verdict::{Settled, Verdict};
 use crate::words::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, ToolSpec};
 
-/// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and is shared freely
-/// between threads.
+/// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and can be shared freely between threads.
 ///
 /// ```
 /// use callwright::{Call, Gate, ToolSpec, Verdict, feedback::Feedback};
@@ -51,11 +50,11 @@ use crate::words::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, To
 pub struct Gate {
     tools: ToolSet,
     limits: ParseLimits,
-    /// For all tools, and for those that have their own rule.
+    /// The default, then the tools with their own setting.
     repair: RepairPolicy,
     own_repair: AHashMap<String, RepairPolicy>,
     pub(crate) admission: Admission,
-    /// For all tools, and for those that have their own.
+    /// The default, then the tools with their own advice.
     advice: Advice,
     own_advice: AHashMap<String, Advice>,
 }
@@ -77,7 +76,7 @@ impl Gate {
         GateBuilder::default()
     }
 
-    /// Judges one call by itself, whatever came before it.
+    /// Judges one call by itself, ignoring earlier calls.
     pub fn judge<'c>(&'c self, call: &'c Call<'_>) -> Verdict<'c> {
         let mut verdict = judge::judge(self, call);
         if verdict.is_plain() {
@@ -91,8 +90,8 @@ impl Gate {
         verdict
     }
 
-    /// Judges one call and asks whether it may run now. A caller that gets a ticket runs the call and gives the ticket back
-    /// to [`Gate::close`]. A call without a place belongs to no conversation and is not counted.
+    /// Judges one call and decides whether it may run now. A caller that gets a ticket runs the call and returns the ticket to
+    /// [`Gate::close`]. A call without a place belongs to no conversation and is not counted.
     ///
     /// ```
     /// use callwright::admit::Place;
@@ -122,14 +121,14 @@ impl Gate {
         self.admit(call, self.judge(call), place)
     }
 
-    /// Judges the outcome of a call and notes it; says what the model gets. A ticket that is dropped instead
-    /// counts as a call of which nothing is known.
+    /// Judges and records the outcome of a call; returns what the model gets. A ticket that is dropped instead counts as a call
+    /// with an unknown outcome.
     pub fn close<'c>(&self, ticket: Ticket<'c>, ran: impl Into<Ran<'c>>) -> Settled<'c> {
         let checked = self.check(ticket.tool(), ticket.arguments(), ran);
         self.settle(ticket, checked)
     }
 
-    /// Judges the outcome of a call by itself, whatever came before it.
+    /// Judges the outcome of one call by itself, ignoring earlier calls.
     pub fn check<'o>(
         &self,
         tool: &Tool,
@@ -144,7 +143,7 @@ impl Gate {
         checked
     }
 
-    /// Puts the operator's advice into a failure.
+    /// Adds the operator's advice to a failure.
     fn advise(&self, failure: &mut Failure, tool: Option<&Tool>) {
         let own = tool.and_then(|tool| self.own_advice.get(tool.name()));
         if !own.is_some_and(|own| own.give(failure)) {
@@ -152,16 +151,16 @@ impl Gate {
         }
     }
 
-    /// The memory of sessions: to answer a question, to save a session and to resume it.
+    /// The store of sessions, for answering a question and for saving and resuming a session.
     pub fn ledger(&self) -> &dyn Ledger {
         self.admission.ledger()
     }
 
-    /// Takes the calls out of a message in which a model wrote them as text: all of them or none. They
-    /// are then judged like any other.
+    /// Extracts the calls that a model wrote as text in a message: all of them or none. They are then judged like any other
+    /// call.
     ///
     /// # Errors
-    /// Says why the message is not a call.
+    /// Says why the message does not contain calls only.
     pub fn rescue<'m>(&self, message: &'m Message<'_>) -> Result<Rescued<'m>, NoCall> {
         let offer = Offer {
             tools: &self.tools,
@@ -176,8 +175,8 @@ impl Gate {
         })
     }
 
-    /// The calls that a refused call holds, if it holds several whole ones and each is valid by itself: all of them or none.
-    /// The first keeps the id, and those of the others are derived from it. For places where one call may become several.
+    /// The calls inside a refused call, if it holds several complete ones and each is valid by itself: all of them or none. The
+    /// first keeps the id, and the others get ids derived from it. For callers that can turn one call into several.
     ///
     /// ```
     /// use callwright::{Call, Gate, ToolSpec};
@@ -193,8 +192,8 @@ impl Gate {
         split::split(self, call)
     }
 
-    /// Where calls may begin in a message that is still coming: what is before that place can be shown at once. `watch` is
-    /// new for each message, of which `text` has come so far.
+    /// Where a call may begin in a message that is still streaming: anything before that place can be shown at once. Use a new
+    /// `watch` for each message; `text` is the part that has arrived.
     ///
     /// ```
     /// use callwright::rescue::{Beginning, CallWatch};
@@ -223,7 +222,7 @@ impl Gate {
         self.tools.iter()
     }
 
-    /// The highest grade of repair for calls of a tool.
+    /// The highest grade of repair for a tool's calls.
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());
         own.unwrap_or(&self.repair).cap(tool)
@@ -251,19 +250,19 @@ impl GateBuilder {
         self
     }
 
-    /// Sets how much a call may hold.
+    /// Sets the limits on the size of a call.
     pub fn limits(mut self, limits: ParseLimits) -> Self {
         self.limits = limits.with_max_depth(limits.max_depth);
         self
     }
 
-    /// Sets everything that a policy file can say, instead of what was set before.
+    /// Replaces all settings that a policy file covers.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Sets which repairs are applied without asking, for the tools of which the policy says nothing else.
+    /// Sets which repairs are applied without asking, for tools that have no setting of their own in the policy.
     pub fn repair(mut self, repair: RepairPolicy) -> Self {
         self.policy.repair = repair;
         self
@@ -275,23 +274,22 @@ impl GateBuilder {
         self
     }
 
-    /// Remembers sessions here instead of in the gate's own memory.
+    /// Keeps sessions in this ledger instead of the gate's own memory.
     pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
         self.ledger = Some(ledger);
         self
     }
 
-    /// Uses this cache of compiled schemas instead of the process's own.
+    /// Uses this cache of compiled schemas instead of the process-wide one.
     pub fn cache(mut self, cache: SchemaCache) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Compiles the tools. A schema that does not compile quarantines its one tool, see
-    /// [`Tool::quarantined`].
+    /// Compiles the tools. A schema that does not compile quarantines only its own tool, see [`Tool::quarantined`].
     ///
     /// # Errors
-    /// Fails if two tools have one name.
+    /// Fails if two tools have the same name.
     pub fn build(self) -> Result<Gate, Error> {
         let cache = self.cache.unwrap_or_else(SchemaCache::shared);
         let mut budget = CompileBudget::default();

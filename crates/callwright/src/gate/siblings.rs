@@ -1,7 +1,8 @@
-//! What only the sibling crates of this one call. Not covered by semantic versioning.
+//! Methods that only the sibling crates call. Not covered by semantic versioning.
 //!
-//! Recorded calls take the live way with the clock of their recording: what admission has to know of a call is taken from
-//! it in any order ([`Gate::recall`]); whether it would have been let through is asked in their order ([`Gate::relive`]).
+//! A replay judges recorded calls the way live calls are judged, with the clock of the recording: [`Gate::recall`] extracts
+//! what admission needs from each call, in any order; [`Gate::relive`] then decides in recorded order whether each would have
+//! been admitted.
 
 use std::sync::Arc;
 
@@ -35,8 +36,8 @@ impl Gate {
         }
     }
 
-    /// Refuses a judged call to which the type of its tool objects, although the schema accepts it. Each objection has a
-    /// place in the arguments and a sentence. Without any, the verdict stays what it is.
+    /// Refuses a judged call that the schema accepts but the tool's type rejects. Each objection has a place in the arguments
+    /// and a sentence. Without objections the verdict is unchanged.
     pub fn object<'c>(
         &self,
         call: &Call<'_>,
@@ -61,13 +62,13 @@ impl Gate {
         self.admission.close(ticket, checked)
     }
 
-    /// The identity of a call on which a verdict was given.
+    /// The identity of a call that has a verdict.
     pub fn fingerprint(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
         self.admission.identify(call, verdict)
     }
 
-    /// Every edit that repair tries on a call that is refused as it is, in order: for people who wonder
-    /// why. Trials go up to the boldest grade, whatever the policy allows.
+    /// Every edit that repair tries on a call that is refused as sent, in order, for people who ask why. Trials go up to the
+    /// boldest grade, regardless of the policy.
     pub fn explain(&self, call: &Call<'_>) -> Vec<Trial> {
         let mut trials = judge::explain(self, call);
         if !trials.is_empty() {
@@ -76,18 +77,17 @@ impl Gate {
         trials
     }
 
-    /// What is shown of a call and of what this gate said about it.
+    /// Which values may be shown of a call and of this gate's verdict on it.
     pub fn secrecy(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Secrecy {
         Secrecy::of(&self.tools, call, verdict)
     }
 
-    /// Whether some tool takes arguments that its schema marks with `writeOnly` or `format: password`.
+    /// Whether any tool takes arguments that its schema marks with `writeOnly` or `format: password`.
     pub fn takes_secrets(&self) -> bool {
         self.tools.all_secrets().is_some()
     }
 
-    /// For recordings of calls that ran long ago: what admission has to know of a call that was judged, and of its result
-    /// if that is at hand.
+    /// What admission needs to know about a judged call of a recording, and about its result if there is one.
     pub fn recall<'c>(
         &self,
         call: &Call<'c>,
@@ -97,12 +97,12 @@ impl Gate {
         self.admission.recall(call, verdict, result)
     }
 
-    /// Why a call of a recording would have been stopped, if it would. Otherwise its outcome is noted.
+    /// Why a recorded call would have been refused, if it would. Otherwise its outcome is recorded.
     pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
         self.admission.relive(call, self.tool(call.tool()), place)
     }
 
-    /// The same for the result of a call that was let through, if it comes later.
+    /// The same for the result of an admitted call, if it arrives later.
     pub fn relive_result(
         &self,
         tool: &Tool,

@@ -1,8 +1,8 @@
-//! A call that holds several: what a model without parallel calls writes.
+//! Splits a call that contains several, as models without parallel calls write them.
 //!
-//! Takes a refused call and returns the calls in it, all or none: whole values side by side, a list of calls, or, for tools
-//! that only read, a list where a single value belongs. Each is valid by itself with lossless edits at most; none is a
-//! repetition of another. It is asked only where one call may become several: one request has one answer.
+//! Takes a refused call and returns the calls in it, all or none: complete values side by side, a list of calls, or, for
+//! read-only tools, a list where a single value belongs. Each is valid by itself, with lossless edits at most, and none repeats
+//! another. Only used where one call may become several, since one request gets one answer.
 
 use super::Gate;
 use crate::call::{Arguments, Call, Completeness};
@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::verdict::Verdict;
 use crate::words::{Grade, Notation, envelope};
 
-/// How many calls one may become. Models send a handful at once and providers stop at 128; more are a runaway.
+/// How many calls one call may be split into. Models send a handful at once and providers stop at 128; more is a runaway.
 const MOST_CALLS: usize = 128;
 
 pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
@@ -61,7 +61,7 @@ pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> 
     all_sound(gate, call, calls?)
 }
 
-/// The calls with their ids, if each of them would run as it is or losslessly repaired.
+/// The calls with their ids, if each would run as it is or after lossless repair.
 fn all_sound(
     gate: &Gate,
     whole: &Call<'_>,
@@ -87,7 +87,7 @@ fn all_sound(
     }
     for (at, call) in calls.iter_mut().enumerate() {
         call.completeness = whole.completeness;
-        // On record as taken out of a text.
+        // Recorded as extracted from a text.
         call.rescued = whole.rescued.or(Some(Notation::Json));
         call.id = whole.id.as_ref().map(|id| match (at, id) {
             (0, id) => id.clone().into_owned(),
@@ -98,8 +98,8 @@ fn all_sound(
     Some(calls)
 }
 
-/// One call for each item of the only list for which the schema wants a single value. For tools that read alone, and not if
-/// another list has as many items: they may belong together.
+/// One call for each item of a list where the schema wants a single value, if there is only one such list. For read-only tools,
+/// and not if another list has as many items: the two may belong together.
 fn one_for_each(
     value: &Value<'static>,
     tool: &Tool,
@@ -132,7 +132,7 @@ fn one_for_each(
     )
 }
 
-/// An object with another value for one of its members.
+/// A copy of an object with one member's value replaced.
 fn with_member(members: &[Member<'static>], at: usize, value: &Value<'static>) -> Value<'static> {
     let mut members = members.to_vec();
     if let Some((_, old)) = members.get_mut(at) {

@@ -1,12 +1,12 @@
-//! The operator's own advice, instead of the table's hints.
+//! The operator's own advice, which replaces the hints of the code table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::words::{Class, Code, Failure};
 
-/// Recommendations that replace the table's hints, for a class or for a code. A code's count before its
-/// class's, and a tool's own before those for all tools.
+/// Recommendations that replace the hints of the code table, for a class or a code. A code takes precedence over its class, and
+/// a tool's own advice over the advice for all tools.
 ///
 /// ```
 /// use callwright::{failure::{Class, Code}, policy::Advice};
@@ -18,12 +18,12 @@ use crate::words::{Class, Code, Failure};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Advice {
-    /// By the name of a class or a code; no class is called like a code.
+    /// Keyed by the name of a class or a code; no class shares its name with a code.
     lines: BTreeMap<&'static str, Arc<[String]>>,
 }
 
 impl Advice {
-    /// The same with recommendations for every failure of a class.
+    /// The same advice, plus recommendations for every failure of a class.
     #[must_use]
     pub fn for_class<S: Into<String>>(
         self,
@@ -33,7 +33,7 @@ impl Advice {
         self.with(class.name(), lines)
     }
 
-    /// The same with recommendations for every failure with a code.
+    /// The same advice, plus recommendations for every failure with a code.
     #[must_use]
     pub fn for_code<S: Into<String>>(self, code: Code, lines: impl IntoIterator<Item = S>) -> Self {
         self.with(code.name(), lines)
@@ -49,13 +49,13 @@ impl Advice {
         self
     }
 
-    /// The same with another's recommendations, which count where both say something.
+    /// The same advice, overridden by another's recommendations.
     pub(crate) fn merged(mut self, other: &Advice) -> Self {
         self.lines.extend(other.lines.clone());
         self
     }
 
-    /// Puts the advice into a failure; `false` if there is none for it.
+    /// Adds the advice to a failure; returns `false` if there is none for it.
     pub(crate) fn give(&self, failure: &mut Failure) -> bool {
         let names = [failure.code.name(), failure.class().name()];
         let found = names.iter().find_map(|name| self.lines.get(name));
@@ -65,7 +65,7 @@ impl Advice {
         found.is_some()
     }
 
-    /// All recommendations by the name of what they are about.
+    /// All recommendations, by the name of their class or code.
     pub(crate) fn by_name(&self) -> BTreeMap<&'static str, Vec<String>> {
         let lines = self.lines.iter();
         lines.map(|(name, lines)| (*name, lines.to_vec())).collect()

@@ -1,7 +1,7 @@
-//! Settings: what holds for all tools, then what holds for some of them by name.
+//! Settings: first those for all tools, then those for tools by name.
 //!
-//! Takes a policy file (with the feature `policy`) or what a program sets, and gives the settings of each tool. What
-//! is not said keeps its default. No file is looked for, and no environment variable is read.
+//! Takes a policy file (with the feature `policy`) or settings made in code, and returns the settings of each tool. Anything
+//! not set keeps its default. It never searches for a file and never reads an environment variable.
 
 mod advice;
 #[cfg(feature = "policy")]
@@ -31,22 +31,22 @@ use crate::words::{Detector, Effect, Grade, OutputCheck, OutputPolicy, ToolSpec}
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Whether arguments are held to the schema, for tools about which nothing else is said.
+    /// Whether arguments are held to the schema, for tools without a setting of their own.
     pub validation: Validation,
     /// Which repairs are applied without asking.
     pub repair: RepairPolicy,
-    /// The thresholds for repeated calls, for all tools and for single ones.
+    /// The thresholds for repeated calls, for all tools and for individual ones.
     pub admission: AdmissionPolicy,
     /// How results are judged.
     pub output: OutputSettings,
     /// What to advise when a call fails.
     pub advice: Advice,
-    /// How tools are run. The gate runs none; the runtime that does asks for these.
+    /// How tools are run. The gate runs none; a runtime that does reads these.
     pub run: RunSettings,
-    /// Settings of single tools, in order; the last that matches and says something counts. A policy file is put into
-    /// this order: patterns as they are in the file, then exact names.
+    /// Settings of individual tools, in order; the last one that matches and has a value wins. A policy file is put into this
+    /// order: patterns as they are in the file, then exact names.
     pub tools: Vec<ToolPolicy>,
-    /// Where a file names tools.
+    /// Where a policy file names tools.
     patterns: Vec<Pattern>,
 }
 
@@ -58,7 +58,7 @@ pub struct ToolPolicy {
     pub name: String,
     /// What a call does to the world, whatever the tool declares.
     pub effect: Option<Effect>,
-    /// Whether calling it twice with the same arguments is as good as once, whatever the tool declares.
+    /// Whether a second call with the same arguments has no further effect, whatever the tool declares.
     pub idempotent: Option<bool>,
     /// Which repairs are applied without asking.
     pub repair: Option<RepairPolicy>,
@@ -81,7 +81,7 @@ impl ToolPolicy {
         }
     }
 
-    /// The tool as the operator declares it.
+    /// The tool's declaration with the operator's overrides.
     pub(crate) fn declare(&self, mut tool: ToolSpec) -> ToolSpec {
         if let Some(effect) = self.effect {
             tool = tool.with_effect(effect);
@@ -91,24 +91,24 @@ impl ToolPolicy {
     }
 }
 
-/// How results are judged, as far as it is said; see [`OutputPolicy`] for the defaults.
+/// How results are judged; unset fields keep the defaults of [`OutputPolicy`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct OutputSettings {
     /// What an objection leads to.
     pub mode: Option<Validation>,
-    /// What is looked for beyond the schema.
+    /// What to look for beyond the schema.
     pub detect: Option<Vec<Detector>>,
     /// How many bytes of a result the model gets.
     pub max_bytes: Option<usize>,
-    /// Words in errors of troubles that pass.
+    /// Words that mark an error as transient.
     pub transient: Vec<String>,
-    /// The operator's checks. All that match a tool are asked.
+    /// The operator's checks. All that match a tool are run.
     pub checks: Vec<OutputCheck>,
 }
 
 impl OutputSettings {
-    /// These with another's, which count where both say something. Checks and words add up.
+    /// These settings, overridden by another's. Checks and words are combined.
     fn merged(mut self, other: &OutputSettings) -> Self {
         self.mode = other.mode.or(self.mode);
         self.detect = other.detect.clone().or(self.detect);
@@ -118,7 +118,7 @@ impl OutputSettings {
         self
     }
 
-    /// These, with the defaults where nothing is said.
+    /// These settings, with defaults for everything unset.
     pub(crate) fn policy(self) -> OutputPolicy {
         let usual = OutputPolicy::default();
         let mut detect = self.detect.unwrap_or(usual.detect);
@@ -134,21 +134,21 @@ impl OutputSettings {
     }
 }
 
-/// How tools are run, as far as it is said. The gate runs none; the runtime that does asks for these.
+/// How tools are run, where it is set. The gate runs none; a runtime that does reads these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct RunSettings {
-    /// How long a call may take; in seconds where it is written.
+    /// How long a call may take; written in seconds.
     #[serde(serialize_with = "seconds")]
     pub timeout: Option<Duration>,
-    /// How often a call that failed for a reason that passes is run again, where running it twice does no harm.
+    /// How often a call is run again after a transient failure, if running it twice is safe.
     pub retries: Option<u32>,
     /// How many calls may run at once.
     pub concurrency: Option<usize>,
 }
 
 impl RunSettings {
-    /// These with another's, which count where both say something.
+    /// These settings, overridden by another's.
     #[must_use]
     pub fn merged(self, other: RunSettings) -> Self {
         RunSettings {
@@ -159,13 +159,13 @@ impl RunSettings {
     }
 }
 
-/// The settings that hold for one tool in the end: see [`Policy::settings`].
+/// The effective settings of one tool: see [`Policy::settings`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolSettings {
     /// What a call does to the world.
     pub effect: Effect,
-    /// Whether twice is as good as once.
+    /// Whether a second identical call has no further effect.
     pub idempotent: bool,
     /// The highest grade of repair; `None` for none at all.
     pub repair: Option<Grade>,
@@ -173,7 +173,7 @@ pub struct ToolSettings {
     pub validate: Validation,
     /// Calls of one fingerprint in a turn.
     pub budget: u32,
-    /// Whether it is meant to be called again and again.
+    /// Whether the tool is meant to be polled.
     pub poller: bool,
     /// Calls in a turn.
     pub calls: Steps,
@@ -181,17 +181,17 @@ pub struct ToolSettings {
     pub volatile: Vec<Path>,
     /// What an objection to a result leads to.
     pub output: Validation,
-    /// What is looked for in results beyond the schema.
+    /// What to look for in results beyond the schema.
     pub detect: Vec<Detector>,
-    /// The names of the checks that are asked about results, in order.
+    /// The names of the checks that are run on results, in order.
     pub checks: Vec<String>,
     /// How many bytes of a result the model gets.
     pub max_bytes: usize,
-    /// Words in errors of troubles that pass.
+    /// Words that mark an error as transient.
     pub transient: Vec<String>,
-    /// What is advised, by class or code.
+    /// The advice, by class or code.
     pub advice: BTreeMap<&'static str, Vec<String>>,
-    /// How it is run. The runtime decides where nothing is said.
+    /// How it is run. The runtime chooses where nothing is set.
     #[serde(flatten)]
     pub run: RunSettings,
 }
@@ -209,7 +209,7 @@ struct Pattern {
 }
 
 impl Policy {
-    /// The same policy with one rule of repair for all tools, whatever it said before.
+    /// The same policy with one repair setting for all tools, replacing any others.
     #[must_use]
     pub fn with_repair(mut self, repair: RepairPolicy) -> Self {
         self.repair = repair;
@@ -219,7 +219,7 @@ impl Policy {
         self
     }
 
-    /// The settings that hold for a tool.
+    /// The effective settings of a tool.
     pub fn settings(&self, tool: &ToolSpec) -> ToolSettings {
         let own = self.own(&tool.name, &self.names());
         let tool = own.declare(tool.clone());
@@ -250,12 +250,12 @@ impl Policy {
         }
     }
 
-    /// The names that settings are made for.
+    /// The names and patterns that have settings.
     pub(crate) fn names(&self) -> Names<'_> {
         Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
     }
 
-    /// What is said about a tool by name; the last setting counts. `names` are those of [`Self::tools`].
+    /// The settings of a tool by name; later ones override earlier ones. `names` are those of [`Self::tools`].
     pub(crate) fn own(&self, name: &str, names: &Names<'_>) -> ToolPolicy {
         let mut own = ToolPolicy {
             validation: Some(self.validation),
@@ -279,12 +279,12 @@ impl Policy {
         own
     }
 
-    /// What a policy file says about tools that do not exist: not wrong, since the tools may come and go, but worth
-    /// a look. One sentence for each.
+    /// Warnings about tools that a policy file names and that do not exist, one sentence each. Not errors, since tools may come
+    /// and go.
     pub fn warnings<'n>(&self, tools: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-        // A name on a terminal.
+        // Fits a name on a terminal.
         const LONGEST: usize = 60;
-        // Looking for what is near takes milliseconds where there are thousands of tools.
+        // Searching for similar names takes milliseconds where there are thousands of tools.
         const MOST_PROPOSALS: usize = 20;
         let names: AHashSet<&str> = tools.into_iter().collect();
         let exists = |pattern: &Pattern| {

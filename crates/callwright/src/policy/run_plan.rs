@@ -1,7 +1,7 @@
-//! How calls of one tool are run: for how long, and when once more.
+//! How calls of one tool are run: the time limit, and when to retry.
 //!
-//! Takes what the policy says about running a tool, and how a call failed; gives the limits with their defaults, and the wait before another
-//! try. Runs nothing, and reads no clock: the toolbox does, and so do programs in other languages.
+//! Takes the policy's settings for running a tool, and how a call failed; returns the limits with their defaults, and the wait
+//! before the next attempt. Runs nothing and reads no clock: the toolbox does, and so do programs in other languages.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use crate::words::{Effect, OutputPolicy, ToolFailure, ToolSpec};
 /// The default time limit. Users of interactive agents give up after about a minute; slower tools set their own.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often a failed read is run again by default: two more tries outlast a short hiccup, and the model still gets an
-/// answer within seconds.
+/// How often a failed read is retried by default: two more attempts outlast a short hiccup, and the model still gets an answer
+/// within seconds.
 const DEFAULT_RETRIES: u32 = 2;
 
-/// The wait before the first retry. A shorter one meets the same hiccup again.
+/// The wait before the first retry. A shorter one would hit the same hiccup again.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 
-/// The longest wait. If a server asks for more, telling the model is better than waiting.
+/// The longest wait. If a server asks for more, the model is told instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// How calls of one tool are run. A tool that may change something never runs twice for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunPlan {
-    /// How long one try may take.
+    /// How long one attempt may take.
     pub timeout: Duration,
-    /// How often a call that failed for a reason that passes is run again.
+    /// How often a call is run again after a transient failure.
     pub retries: u32,
     /// How many calls may run at once.
     pub concurrency: Option<usize>,
@@ -45,8 +45,8 @@ impl RunPlan {
         }
     }
 
-    /// How long to wait before a call that has run `runs` times runs again; `None` if it does not. `random` is between 0
-    /// and 1: calls that failed together do not come back together.
+    /// How long to wait before a call that has run `runs` times runs again; `None` if it does not. `random` is between 0 and 1:
+    /// it spreads out calls that failed together.
     pub fn wait_before_retry(
         &self,
         runs: u32,
@@ -71,7 +71,7 @@ fn backoff(runs: u32) -> Duration {
     FIRST_WAIT.saturating_mul(doubled).min(LONGEST_WAIT)
 }
 
-/// Between half of the wait and all of it.
+/// Between half of the wait and the full wait.
 fn jittered(wait: Duration, random: f64) -> Duration {
     wait.mul_f64(random.clamp(0.0, 1.0).mul_add(0.5, 0.5))
 }

@@ -1,21 +1,22 @@
-//! Does a schema agree with its type? Tried out when a tool is registered.
+//! Checks that a schema agrees with its type when a tool is registered.
 //!
-//! Takes a schema and a type; returns a sentence for the operator if the schema accepts some value that the type
-//! refuses. A derived schema agrees by itself, but a part that was written by hand may not (`#[schemars(with = …)]`, a
-//! custom `JsonSchema` or `Deserialize`, a rename in one of two places). Found here it is an error of the program's start;
-//! found later it is a call that fails although the model did nothing wrong.
+//! Takes a schema and a type; returns a sentence for the operator if the schema accepts a value that the type rejects. A
+//! derived schema agrees by construction, but a hand-written part may not (`#[schemars(with = …)]`, a custom `JsonSchema` or
+//! `Deserialize`, a rename in one of two places). Found here, a disagreement is an error at program start; found later, it is a
+//! call that fails although the model did nothing wrong.
 //!
-//! Sample values are made from the schema ([`samples`]), and those that our validator accepts are turned into the type.
-//! The first that fails counts, unless this rule says otherwise, which is there to avoid false alarms:
+//! Sample values are made from the schema ([`samples`]), and those that our validator accepts are converted to the type. The
+//! first conversion that fails counts, except that the following rules avoid false alarms:
 //!
-//! - The wrong kind of value, a missing or unknown field, an unknown variant, a wrong number of items or an
-//!   integer outside the limits of its Rust type is a disagreement: the schema could have said it.
-//! - Any other objection is the type's own (`try_from`, a parser of text, a check across fields). It is a disagreement
-//!   only for a value that the schema names: in its `enum`, `const`, `default` or `examples`, as a limit that its author
-//!   chose, or `null`. No schema says everything, so for a made-up value it is not. Such a call fails later, as what it is.
-//! - The same holds for a made-up key of a map.
+//! - The wrong type of value, a missing or unknown field, an unknown variant, a wrong number of items or an integer outside the
+//!   limits of its Rust type is a disagreement: the schema could have expressed it.
+//! - Any other objection is the type's own (`try_from`, a text parser, a check across fields). It is a disagreement only for a
+//!   value that the schema names: in its `enum`, `const`, `default` or `examples`, as a limit that its author chose, or `null`.
+//!   No schema expresses everything, so for a made-up value it is not. A call with such a value fails later, with that
+//!   objection.
+//! - The same holds for the made-up keys of a map.
 //!
-//! It never runs a tool, and never claims that schema and type do agree: samples prove nothing.
+//! It never runs a tool, and never claims that schema and type do agree: samples cannot prove that.
 
 mod samples;
 mod scalars;
@@ -31,8 +32,8 @@ use crate::validate::CompiledSchema;
 /// How much of a sample is shown, in characters: a line or two.
 const SHOWN: usize = 160;
 
-/// Why the schema of a tool's arguments and their type do not agree, as a sentence for the operator; `None`
-/// if no sample speaks against them.
+/// Why the schema of a tool's arguments and their type disagree, as a sentence for the operator; `None` if no sample shows a
+/// disagreement.
 pub(crate) fn input_disagreement<A: DeserializeOwned>(schema: &Schema) -> Option<String> {
     // A schema that does not compile is reported elsewhere.
     let compiled = CompiledSchema::compile(schema.clone()).ok()?;
@@ -76,7 +77,7 @@ fn is_disagreement(mismatch: &Mismatch, sample: &Value<'_>, named: &NamedBySchem
     }
 }
 
-/// Whether serde says that an integer is outside of what its type holds.
+/// Whether serde reports an integer outside the limits of its type.
 fn is_about_limits(mismatch: &Mismatch) -> bool {
     let Some((value, expected)) = mismatch.message().rsplit_once(", expected ") else {
         return false;
@@ -119,7 +120,7 @@ impl<'s> NamedBySchema<'s> {
         named
     }
 
-    /// Whether the schema names this value. A schema that allows `null` always does so by name.
+    /// Whether the schema names this value. A schema that allows `null` names it.
     fn has_value(&self, value: &Schema) -> bool {
         value.is_null()
             || self.values.contains(&value)
@@ -168,7 +169,7 @@ impl<'s> NamedBySchema<'s> {
         }
     }
 
-    /// Adds a value, and everything in it.
+    /// Adds a value and everything inside it.
     fn add(&mut self, value: &'s Schema) {
         self.values.push(value);
         match value {

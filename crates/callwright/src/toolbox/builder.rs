@@ -14,8 +14,8 @@ use crate::policy::Policy;
 use crate::validate::SchemaCache;
 use crate::words::{ParseLimits, ToolSpec};
 
-/// Settings of a guard for tools that run elsewhere: `callwright-rig`, `callwright-rmcp`, your own. Clones share the ledger
-/// and the sinks, so that one guard can judge through several toolboxes.
+/// Settings of a guard for tools that run elsewhere: `callwright-rig`, `callwright-rmcp`, or your own. Clones share the ledger
+/// and the sinks, so that one guard can judge calls in several toolboxes.
 ///
 /// Such tools have no time limit unless the policy sets one, and run at most once per call.
 ///
@@ -32,7 +32,7 @@ use crate::words::{ParseLimits, ToolSpec};
 /// ```
 #[derive(Debug, Clone)]
 pub struct GuardSettings {
-    /// Everything that a policy file can say: effects, repairs, budgets, checks of results, time limits.
+    /// Everything that a policy file covers: effects, repairs, budgets, checks of results, time limits.
     pub policy: Policy,
     /// How large a call may be.
     pub limits: ParseLimits,
@@ -42,7 +42,7 @@ pub struct GuardSettings {
     pub feedback: Feedback,
     /// Where the event of every call goes.
     pub sinks: Sinks,
-    /// Whether events hold the tools' results, for a replay. They may be large.
+    /// Whether events include the tools' results, for a replay. They may be large.
     pub keep_output: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct ToolboxBuilder {
     external: Vec<ToolSpec>,
     settings: GuardSettings,
     cache: Option<SchemaCache>,
-    /// Sinks to start, unless the settings have some that run already.
+    /// Sinks to start, unless the settings contain running ones.
     sinks: SinksBuilder,
     concurrency: Option<usize>,
 }
@@ -130,8 +130,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets everything that a policy file can say. What it says about a tool by name overrides what the tool says about
-    /// itself.
+    /// Sets everything that a policy file covers. Its settings for a tool override the tool's own.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.settings.policy = policy;
         self
@@ -149,7 +148,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Uses this cache of compiled schemas instead of the process's own.
+    /// Uses this cache of compiled schemas instead of the process-wide one.
     pub fn cache(mut self, cache: SchemaCache) -> Self {
         self.cache = Some(cache);
         self
@@ -161,8 +160,8 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how many calls of all tools together may run at once. The others wait. A tool that invokes another one keeps
-    /// its own slot meanwhile: with a single slot, it waits until its time is up.
+    /// Sets how many calls of all tools together may run at once; further calls wait. A tool that invokes another one keeps its
+    /// own slot while it waits: with a single slot, it waits until its time is up.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls);
         self
@@ -174,13 +173,13 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Calls a function for some events, on its own thread.
+    /// Calls a function for matching events, on its own thread.
     pub fn on(mut self, wants: On, function: impl FnMut(&Event) + Send + 'static) -> Self {
         self.sinks = self.sinks.on(wants, function);
         self
     }
 
-    /// Sends the event of every call to sinks that run already, and to no others.
+    /// Sends the event of every call to these running sinks, and to no others.
     pub fn sinks(mut self, sinks: Sinks) -> Self {
         self.settings.sinks = sinks;
         self
@@ -195,7 +194,7 @@ impl ToolboxBuilder {
     /// Compiles the tools and starts the sinks.
     ///
     /// # Errors
-    /// Fails if two tools have one name, if a tool's type does not agree with its schema, or if the thread of a sink
+    /// Fails if two tools have the same name, if a tool's type does not agree with its schema, or if the thread of a sink
     /// cannot be started.
     pub fn build(self) -> Result<Toolbox, Error> {
         let defects = self.tools.iter().filter_map(|tool| {

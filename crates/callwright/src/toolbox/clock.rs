@@ -1,4 +1,4 @@
-//! Waiting wherever a call runs: by Tokio's clock, or where there is none by a thread.
+//! Timers for wherever a call runs: Tokio's clock, or a thread if there is none.
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,16 +13,16 @@ use tokio::task::unconstrained;
 
 use crate::panics::caught;
 
-/// The output of a future, if it is ready in time. Ready at the last moment counts.
+/// The output of a future if it is ready in time. Ready at the last moment counts.
 pub(super) async fn within<F: Future + Unpin>(limit: Duration, future: F) -> Option<F::Output> {
-    // A future that is always busy uses up the task's budget in Tokio; the clock is polled all the same.
+    // A future that is always busy uses up the task's budget in Tokio; the clock must be polled anyway.
     match select(future, pin!(unconstrained(sleep(limit)))).await {
         Either::Left((output, _)) => Some(output),
         Either::Right(_) => None,
     }
 }
 
-/// Waits.
+/// Waits for this long.
 pub(super) async fn sleep(wait: Duration) {
     match by_tokio(wait) {
         Some(sleep) => sleep.await,
@@ -30,14 +30,14 @@ pub(super) async fn sleep(wait: Duration) {
     }
 }
 
-/// Tokio's clock; `None` outside of Tokio, and in a runtime without one.
+/// Tokio's clock; `None` outside Tokio, and in a runtime without time enabled.
 fn by_tokio(wait: Duration) -> Option<tokio::time::Sleep> {
     Handle::try_current().ok()?;
-    // Tokio cannot be asked whether its clock is enabled: it panics if it is not.
+    // Tokio has no way to ask whether time is enabled: it panics if it is not.
     caught(|| tokio::time::sleep(wait)).ok()
 }
 
-/// A thread waits for us, until this future is dropped.
+/// Waits on a thread, until this future is dropped.
 async fn by_thread(wait: Duration) {
     let (end, ended) = oneshot::channel::<()>();
     let (_waiting, dropped) = mpsc::channel::<()>();
@@ -50,7 +50,7 @@ async fn by_thread(wait: Duration) {
     if started.is_ok() {
         let _ = ended.await;
     } else {
-        // Without a thread there is no clock. Taking too long is better than failing at once.
+        // Without a thread there is no clock. Taking too long is better than failing immediately.
         std::future::pending::<()>().await;
     }
 }

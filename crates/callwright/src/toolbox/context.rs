@@ -1,4 +1,4 @@
-//! What a tool's function may know about the call it serves.
+//! What a tool's function can learn about the call it serves.
 
 use crate::admit::Ticket;
 use crate::json::Value;
@@ -25,7 +25,7 @@ pub struct CallContext {
     pub attempt: u32,
 }
 
-/// The same before it is copied: most functions do not ask for it.
+/// The same, borrowed: most functions do not ask for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'r> {
     pub(super) tool: &'r str,

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use crate::json::{Path, Value};
 use crate::words::{Output, ToolFailure};
 
-/// Arguments for a tool without a type: JSON in one form or another.
+/// Arguments of an untyped tool: JSON in one form or another.
 pub trait FromArguments: Send + Sized + 'static {
     /// Takes the validated arguments.
     ///
     /// # Errors
-    /// Fails if this form cannot hold them as they are; the tool does not run then.
+    /// Fails if this form cannot represent them exactly; the tool does not run then.
     fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure>;
 }
 
@@ -20,7 +20,7 @@ impl FromArguments for Value<'static> {
     }
 }
 
-/// Integers beyond 64 bits are refused: rounded, an id would be another id.
+/// Integers beyond 64 bits are rejected: a rounded id would be a different id.
 impl FromArguments for serde_json::Value {
     fn from_arguments(arguments: &Value<'_>) -> Result<Self, ToolFailure> {
         let Some(path) = wide_integer(arguments) else {
@@ -35,7 +35,7 @@ impl FromArguments for serde_json::Value {
     }
 }
 
-/// Where the first integer is that needs more than 64 bits.
+/// The path of the first integer that needs more than 64 bits.
 fn wide_integer(value: &Value<'_>) -> Option<Path> {
     match value {
         Value::Number(number) => {
@@ -61,9 +61,9 @@ impl FromArguments for String {
     }
 }
 
-/// What a tool without a type returns: JSON, text, or bytes that should be text.
+/// What an untyped tool returns: JSON, text, or bytes that should be text.
 pub trait IntoOutput: Send + 'static {
-    /// Gives the output to be judged.
+    /// Returns the output to be judged.
     fn into_output(self) -> Output<'static>;
 }
 

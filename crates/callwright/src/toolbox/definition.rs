@@ -19,15 +19,13 @@ use crate::policy::{Advice, OutputSettings, ToolPolicy};
 use crate::repair::RepairPolicy;
 use crate::words::{Detector, Effect, Finding, Output, OutputCheck, ToolFailure, ToolSpec};
 
-/// What a tool's function returns: a result, or a [`ToolFailure`], into which any [`std::error::Error`] turns with `?`.
-/// (Boxed errors and those of `anyhow` need [`ToolFailure::from_boxed`].) In a closure, `ToolResult::Ok(…)` says which
-/// type of error is meant.
+/// What a tool's function returns: a result, or a [`ToolFailure`], which `?` makes from any [`std::error::Error`]. (Boxed
+/// errors and those of `anyhow` need [`ToolFailure::from_boxed`].) In a closure, `ToolResult::Ok(…)` fixes the error type.
 pub type ToolResult<O> = Result<O, ToolFailure>;
 
-/// A tool: what the model is told about it, and what runs when it is called.
+/// A tool: its declaration for the model, and the function that runs when it is called.
 ///
-/// The type of the arguments is everything at once: the validator, the JSON Schema for the model, the parsed value and
-/// the documentation.
+/// The type of the arguments serves as the validator, the JSON Schema for the model, the parsed value and the documentation.
 ///
 /// ```
 /// use callwright::toolbox::{ToolDef, ToolResult};
@@ -70,11 +68,10 @@ where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     O: Serialize + JsonSchema + Send + 'static,
 {
-    /// A tool from an async function or closure over typed arguments. Its description is the documentation of the type
-    /// of its arguments.
+    /// A tool from an async function or closure over typed arguments. Its description is the doc comment of the argument type.
     ///
-    /// A function that blocks its thread between two awaits delays all other calls on that thread, and cannot be timed
-    /// out: use [`ToolDef::blocking`] for it.
+    /// A function that blocks its thread between two awaits delays all other calls on that thread, and cannot be timed out: use
+    /// [`ToolDef::blocking`] instead.
     pub fn new<F, R, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> R + Send + Sync + 'static,
@@ -87,7 +84,7 @@ where
         )
     }
 
-    /// A tool whose function gets the [`CallContext`]: which call it serves.
+    /// A tool whose function gets the [`CallContext`], which identifies the call.
     pub fn with_context<F, R, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A, CallContext) -> R + Send + Sync + 'static,
@@ -102,9 +99,9 @@ where
         )
     }
 
-    /// A tool whose function blocks: each call runs on a thread of its own. When its time is up, the call ends and the next
-    /// one has its turn, but the thread goes on until the function returns. A tool may have 64 threads at once; one whose
-    /// calls all hang stops itself, and no other.
+    /// A tool whose function blocks: each call runs on its own thread. When its time is up, the call ends and the next one may
+    /// start, but the thread continues until the function returns. A tool may have 64 threads at once; if all its calls hang,
+    /// it blocks only itself.
     pub fn blocking<F, E>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(A) -> Result<O, E> + Send + Sync + 'static,
@@ -150,9 +147,9 @@ where
     A: FromArguments,
     O: IntoOutput,
 {
-    /// A tool that is declared by a JSON Schema from any source. Its function takes the arguments as a
-    /// [`crate::json::Value`] or as their JSON text, which keep every digit, or as a [`serde_json::Value`]. An integer that
-    /// the last one cannot hold fails the call: it would become another number.
+    /// A tool declared by a JSON Schema from any source. Its function takes the arguments as a [`crate::json::Value`] or as
+    /// JSON text, both of which keep every digit, or as a [`serde_json::Value`]. An integer that a `serde_json::Value` cannot
+    /// represent fails the call, since it would become a different number.
     ///
     /// ```
     /// use callwright::ToolSpec;
@@ -226,7 +223,7 @@ impl<A, O> ToolDef<A, O> {
         }
     }
 
-    /// What the model is told about the tool.
+    /// The tool's declaration, as the model sees it.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -268,7 +265,7 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// Sets what is looked for in the results beyond the schema.
+    /// Sets what to look for in the results beyond the schema.
     pub fn detect(mut self, detect: impl IntoIterator<Item = Detector>) -> Self {
         self.policy.output.detect = Some(detect.into_iter().collect());
         self
@@ -294,7 +291,7 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// Adds a semantic check of the result: what the schema cannot say.
+    /// Adds a semantic check of the result, for what a schema cannot express.
     ///
     /// ```
     /// # use callwright::toolbox::{ToolDef, ToolResult};
@@ -318,8 +315,8 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// Adds a semantic check of the result against the arguments. (They are read again for it, since the function has
-    /// taken them.)
+    /// Adds a semantic check of the result against the arguments. (They are deserialised again for it, since the function has
+    /// consumed them.)
     pub fn check_with(
         mut self,
         check: impl Fn(&A, &O) -> Option<Finding> + Send + Sync + 'static,
@@ -337,7 +334,7 @@ impl<A, O> ToolDef<A, O> {
         self
     }
 
-    /// Adds a check over plain JSON, as policy files have them.
+    /// Adds a check over plain JSON, as in policy files.
     pub fn check_json(mut self, check: OutputCheck) -> Self {
         self.policy.output.checks.push(check);
         self
@@ -370,6 +367,6 @@ pub(super) struct RegisteredTool {
     pub(super) spec: ToolSpec,
     pub(super) policy: ToolPolicy,
     pub(super) handler: Arc<dyn Handler>,
-    /// Why schema and type do not agree, if they do not.
+    /// Why schema and type disagree, if they do.
     pub(super) defect: Option<String>,
 }

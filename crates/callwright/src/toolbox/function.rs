@@ -1,4 +1,4 @@
-//! The function of a tool: takes arguments, returns their outcome.
+//! The function of a tool: takes arguments, returns the outcome.
 
 use std::fmt;
 use std::future::Future;
@@ -15,8 +15,8 @@ use crate::json::{Mismatch, MismatchCause, Value};
 use crate::panics::caught;
 use crate::words::{Finding, Output, Ran, ToolFailure};
 
-/// How many threads a blocking tool may have, those of calls that ran out of time included: as many calls as one server
-/// takes at once from one client, and some hundred kilobytes. Further calls wait until their own time is up.
+/// How many threads a blocking tool may have, including those of calls that timed out: as many calls as one server takes at
+/// once from one client, at a few hundred kilobytes. Further calls wait until their own time is up.
 const MOST_THREADS: usize = 64;
 
 /// The future outcome of a call.
@@ -24,36 +24,36 @@ pub(super) type Running<'r> = Pin<Box<dyn Future<Output = Ran<'static>> + Send +
 
 /// Runs calls of one tool, with its types erased.
 pub(super) trait Handler: Send + Sync + fmt::Debug {
-    /// Starts a call that may run.
+    /// Starts a call that has permission to run.
     fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r>;
 }
 
-/// A function over types, and how they are read and written.
+/// A typed function, and how its types are read and written.
 pub(super) struct Function<A, O> {
     pub(super) start: Arc<dyn Start<A, O>>,
     pub(super) read: fn(&Value<'_>) -> Result<A, ToolFailure>,
     pub(super) finish: Finish<O>,
 }
 
-/// What happens to a typed result.
+/// What is done with a typed result.
 pub(super) struct Finish<O> {
     pub(super) write: fn(O) -> Output<'static>,
     pub(super) checks: Vec<Arc<Check<O>>>,
 }
 
-/// Looks at arguments and a typed result.
+/// Checks a typed result against the arguments.
 type Check<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
 
-/// The ways to run a function. Each boxes its future together with what follows it, so there is one allocation.
+/// The ways to run a function. Each boxes its future together with what follows it, so there is a single allocation.
 pub(super) trait Start<A, O>: Send + Sync {
     fn start<'r>(&'r self, arguments: A, origin: Origin<'r>, finish: &'r Finish<O>) -> Running<'r>;
 }
 
-/// An async function over the arguments and the call that they belong to.
+/// An async function over the arguments and their call.
 pub(super) struct Async<F>(pub(super) F);
 
-/// A function that blocks. Its calls run on threads of the tool's own, so that one that hangs holds up neither Tokio's
-/// pool nor another tool.
+/// A function that blocks. Its calls run on the tool's own threads, so that one that hangs holds up neither Tokio's pool nor
+/// another tool.
 pub(super) struct Blocking<F> {
     function: Arc<F>,
     threads: Arc<Semaphore>,
@@ -99,7 +99,7 @@ where
             let work = move || {
                 let _inside = runtime.as_ref().map(Handle::enter);
                 let result = caught(|| function(arguments).map_err(Into::into));
-                // It ends here, also if its caller has gone.
+                // Released here even if the caller has gone away.
                 drop(permit);
                 let _ = done.send(result);
             };
@@ -155,8 +155,8 @@ impl<A, O> Handler for Function<A, O> {
     }
 }
 
-/// The schema accepted the arguments and the type did not, so the model is not to blame. If the objection is the type's
-/// own, the model gets it all the same, because it can act on it.
+/// The schema accepted the arguments and the type did not, so the model is not to blame. If the objection is the type's own,
+/// the model gets it anyway, because it can act on it.
 #[cold]
 pub(super) fn disagreement(mismatch: &Mismatch) -> ToolFailure {
     let failure = ToolFailure::defect(mismatch.to_string());

@@ -1,4 +1,4 @@
-//! A call on its way through the toolbox, from its arrival until its event is sent.
+//! A call in progress in the toolbox, from its arrival until its event is sent.
 //!
 //! Takes a call; returns permission to run it, or the refusal to send to the model. The caller runs the tool and
 //! reports the outcome with [`Invocation::end`]; an invocation that is dropped counts as cancelled. Either way the call
@@ -24,18 +24,17 @@ use crate::panics::words_of;
 use crate::verdict::{Settled, Verdict};
 use crate::words::{Output, Place, Ran, ToolFailure};
 
-/// The name of an unknown tool in traces: what a model makes up does not belong in the names of spans.
+/// The name of an unknown tool in traces: names that a model makes up do not belong in span names.
 const UNKNOWN: &str = "unknown";
 
-/// A call that may run, and has not ended yet. For tools that run outside of the toolbox: see
+/// A call that may run and has not ended yet. For tools that run outside the toolbox: see
 /// [`ToolboxBuilder::external_tool`](super::ToolboxBuilder::external_tool).
 pub struct Invocation<'c>(ScopeGuard<Admitted<'c>, fn(Admitted<'c>)>);
 
 type Admitted<'c> = (CallRecord<'c>, Ticket<'c>);
 
 impl Toolbox {
-    /// Judges a call and asks whether it may run now. A call without a place belongs to no conversation and is not
-    /// counted.
+    /// Judges a call and decides whether it may run now. A call without a place belongs to no conversation and is not counted.
     ///
     /// # Errors
     /// Returns the refusal if the call must not run.
@@ -72,7 +71,7 @@ impl<'c> Invocation<'c> {
         &self.0.1
     }
 
-    /// Runs an external tool: within the time that the policy gives it, if any, and with its panics caught.
+    /// Runs an external tool within the policy's time limit, if any, and catches its panics.
     ///
     /// # Errors
     /// Fails if the tool panicked or took too long.
@@ -99,7 +98,7 @@ impl<'c> Invocation<'c> {
         record.ended(ticket, ran.into())
     }
 
-    /// Ends the call for the toolbox only: it goes on elsewhere, and its outcome will not be known.
+    /// Ends the call for the toolbox only: it continues elsewhere, and its outcome will not be known.
     pub fn end_unknown(self) -> Settled<'c> {
         let (record, ticket) = ScopeGuard::into_inner(self.0);
         let settled = Settled::from(ticket);
@@ -115,7 +114,7 @@ impl<'c> Invocation<'c> {
         &self.record().span
     }
 
-    /// The tool's function is started now.
+    /// Counts a start of the tool's function.
     pub(super) fn count_attempt(&self) {
         let record = self.record();
         record.attempts.fetch_add(1, Ordering::Relaxed);
@@ -136,13 +135,13 @@ impl fmt::Debug for Invocation<'_> {
     }
 }
 
-/// What is known of one call, for its span and its event.
+/// The facts about one call, for its span and its event.
 struct CallRecord<'c> {
     toolbox: &'c Toolbox,
     call: &'c Call<'c>,
     place: Option<Place<'c>>,
     span: ToolSpan,
-    /// When the call came; `None` without sinks.
+    /// When the call arrived; `None` without sinks.
     clock: Option<(SystemTime, Instant)>,
     /// How often the tool's function was started, and when first.
     attempts: AtomicU32,
@@ -177,7 +176,7 @@ impl<'c> CallRecord<'c> {
         }
     }
 
-    /// How long ago the function was first started; zero if it was not.
+    /// The time since the function was first started; zero if it was not.
     fn latency(&self) -> Duration {
         self.began.get().map_or(Duration::ZERO, Instant::elapsed)
     }

@@ -1,12 +1,12 @@
 //! Typed tools, and one way to call them.
 //!
-//! Takes a call of a model; returns what the model gets. A [`ToolDef`] is a tool: a Rust type that is the validator,
-//! the JSON Schema for the model, the parsed value and the documentation, and an async function over it. A [`Toolbox`]
-//! holds tools; its [`Toolbox::invoke`] opens the gate, runs the tool and closes the gate. Tools that another framework
-//! runs go through [`Toolbox::begin`] instead.
+//! Takes a model's call; returns what the model gets. A [`ToolDef`] is a tool: an async function over a Rust type that serves
+//! as the validator, the JSON Schema for the model, the parsed value and the documentation. A [`Toolbox`] holds tools; its
+//! [`Toolbox::invoke`] opens the gate, runs the tool and closes the gate. Tools that another framework runs go through
+//! [`Toolbox::begin`] instead.
 //!
-//! This is the only part of the crate that runs anything. It is made for a Tokio runtime. Elsewhere a call that is not
-//! done at once needs a thread for its time limit.
+//! This is the only part of the crate that runs anything. It is made for a Tokio runtime; elsewhere, a call that does not
+//! finish at once needs a thread for its time limit.
 
 mod agreement;
 mod builder;
@@ -92,7 +92,7 @@ pub struct Toolbox {
     sinks: Sinks,
     /// Warnings about settings for tools that do not exist.
     warnings: Vec<String>,
-    /// Whether events hold the tools' results.
+    /// Whether events include the tools' results.
     keeps_output: bool,
     /// How many calls of all tools together may run at once.
     permits: Option<Semaphore>,
@@ -104,8 +104,8 @@ impl Toolbox {
         ToolboxBuilder::default()
     }
 
-    /// Judges a call, runs it if it may run, and judges its result. A call without a place belongs to no conversation
-    /// and is not counted. If the future is dropped before it ends, the call counts as cancelled.
+    /// Judges a call, runs it if it may run, and judges its result. A call without a place belongs to no conversation and is
+    /// not counted. If the future is dropped before it finishes, the call counts as cancelled.
     pub async fn invoke<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -114,8 +114,7 @@ impl Toolbox {
         self.invoke_until(call, place, pending()).await
     }
 
-    /// The same, until `cancelled` is ready: a running call is then dropped and answered as cancelled, and no call
-    /// starts any more.
+    /// The same, until `cancelled` is ready: a running call is then dropped and answered as cancelled, and no new call starts.
     pub async fn invoke_until<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -138,8 +137,8 @@ impl Toolbox {
         invocation.end(ran)
     }
 
-    /// Invokes the calls of one answer of the model concurrently. Each has its own result, in the same order, whatever
-    /// happens to the others.
+    /// Invokes the calls of one model answer concurrently. Each has its own result, in the same order, whatever happens to
+    /// the others.
     pub async fn invoke_all<'c>(
         &'c self,
         calls: &'c [Call<'_>],
@@ -163,7 +162,7 @@ impl Toolbox {
         join_all(each).await
     }
 
-    /// Runs a call that may run.
+    /// Runs a call that has permission to run.
     async fn run(&self, call: &Call<'_>, invocation: &Invocation<'_>) -> Ran<'static> {
         let ticket = invocation.ticket();
         let Some(runner) = self.runners.get(ticket.tool().name()) else {
@@ -210,7 +209,7 @@ impl Toolbox {
         wire::render_round(provider, calls.iter().zip(settled), &self.feedback)
     }
 
-    /// Problems worth a look, one sentence each: schemas that could not be compiled, so that calls or results pass
+    /// Problems that deserve attention, one sentence each: schemas that could not be compiled, so that calls or results pass
     /// unvalidated, and settings for tools that do not exist.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
@@ -239,7 +238,7 @@ impl Toolbox {
         specs
     }
 
-    /// Asks the gate. If its ledger may wait for a server, other tasks of this thread move to another one, if they can.
+    /// Asks the gate. If its ledger may block on a server, other tasks of this thread move to another one where possible.
     fn unblocked<R>(&self, ask: impl FnOnce() -> R) -> R {
         let elsewhere = self.gate.ledger().waits()
             && Handle::try_current()
@@ -252,7 +251,7 @@ impl Toolbox {
         let refused = catch_unwind(AssertUnwindSafe(asked)).err();
         match (answer, ask, refused) {
             (Some(answer), ..) => answer,
-            // In a `LocalSet` Tokio panics before the gate was asked. Then the other tasks wait.
+            // In a `LocalSet` Tokio panics before the gate is asked. The other tasks wait then.
             (None, Some(ask), _) => ask(),
             (None, None, panic) => resume_unwind(panic.unwrap_or_else(|| Box::new(()))),
         }

@@ -1,7 +1,7 @@
 //! Runs one call: within its time limit, and again if that is safe.
 //!
-//! Takes a call that may run; returns its outcome. A panic, a hang or an error ends only the call it belongs to. A tool
-//! that may change something never runs twice for one call.
+//! Takes a call that may run; returns its outcome. A panic, a hang or an error ends only the call it belongs to. A tool that
+//! may change something never runs twice for one call.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -61,7 +61,7 @@ impl Runner {
         }
     }
 
-    /// Runs the function once. Its time limit starts after it has its permit.
+    /// Runs the function once. Its time limit starts when it has its permit.
     async fn once<'r>(&'r self, origin: Origin<'r>, invocation: &Invocation<'_>) -> Ran<'static> {
         let _permit = match &self.permits {
             // The semaphore is never closed, so this always succeeds.
@@ -73,7 +73,7 @@ impl Runner {
             Ok(running) => Caught(Some(running)),
             Err(words) => return Ran::failed(ToolFailure::panicked(words)),
         };
-        // Many tools are done at the first poll, and need no timer.
+        // Many tools finish at the first poll and need no timer.
         if let Poll::Ready(ran) =
             poll_fn(|task| Poll::Ready(Pin::new(&mut running).poll(task))).await
         {

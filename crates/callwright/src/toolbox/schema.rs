@@ -1,9 +1,8 @@
 //! A Rust type → the JSON Schema that a model reads.
 //!
-//! Takes a type with `schemars`' derive; returns its schema with everything inlined (only recursive types keep
-//! references), without the noise that a generator leaves, and with the exact limits of its number types. Document
-//! comments are the descriptions; that of the type itself describes the tool. This file decides which types may be the
-//! arguments of a tool; [`tidy`] makes the schema readable.
+//! Takes a type with `schemars`' derive; returns its schema with everything inlined (only recursive types keep references),
+//! without generator noise, and with the exact limits of its number types. Doc comments become descriptions; that of the type
+//! itself describes the tool. This file decides which types may be the arguments of a tool; [`tidy`] makes the schema readable.
 
 mod numbers;
 mod tidy;
@@ -15,30 +14,29 @@ use serde_json::{Map, Value as Schema, json};
 pub(super) use self::numbers::is_limit_of_a_type;
 use crate::error::{Error, ErrorKind};
 
-/// What a type says about a tool.
+/// What a type declares about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DerivedSchema {
     /// The JSON Schema of its values.
     pub(crate) schema: Schema,
-    /// The document comment of the type: the description of the tool, unless another one is set.
+    /// The doc comment of the type: the description of the tool, unless another one is set.
     pub(crate) description: Option<String>,
 }
 
-/// The JSON Schema of a type as the arguments of a tool, as a model reads it.
+/// The JSON Schema of a type used as a tool's arguments, as a model sees it.
 ///
 /// # Errors
-/// Returns an error unless every value of the type is an object, which is what a call carries. (`()` is "no
-/// parameters".)
+/// Returns an error unless every value of the type is an object, which is what a call carries. (`()` means "no parameters".)
 pub fn input_schema<A: JsonSchema>() -> Result<Schema, Error> {
     derive_input::<A>().map(|derived| derived.schema)
 }
 
-/// The JSON Schema of a type as it is serialised: the output of a tool.
+/// The JSON Schema of a type as serialised: the output of a tool.
 pub fn output_schema<O: JsonSchema>() -> Schema {
     generate::<O>(SchemaSettings::draft2020_12().for_serialize()).into()
 }
 
-/// The schema of a tool's arguments, and the document comment of their type.
+/// The schema of a tool's arguments, and the doc comment of their type.
 pub(crate) fn derive_input<A: JsonSchema>() -> Result<DerivedSchema, Error> {
     let mut generated = generate::<A>(SchemaSettings::draft2020_12());
     let description = match generated.remove("description") {
@@ -73,7 +71,7 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Generated {
     generated
 }
 
-/// The schema as one of arguments, which are always an object; otherwise what the values are.
+/// The schema for use as arguments, which are always an object; otherwise the type of its values.
 fn as_arguments(schema: Schema) -> Result<Schema, String> {
     let Schema::Object(mut members) = schema else {
         return Err("any JSON".to_owned());
@@ -104,7 +102,7 @@ fn as_arguments(schema: Schema) -> Result<Schema, String> {
             return Err(found.to_owned());
         }
     }
-    // Some providers refuse an object without a list of properties.
+    // Some providers reject an object without a list of properties.
     members
         .entry("properties")
         .or_insert_with(|| Map::new().into());
@@ -119,7 +117,7 @@ fn article(kind: &str) -> &'static str {
     }
 }
 
-/// Whether every branch of a union, such as an enum with a tag, is an object.
+/// Whether every branch of a union, such as a tagged enum, is an object.
 fn only_objects(members: &Map<String, Schema>) -> bool {
     let branches = members.get("oneOf").or_else(|| members.get("anyOf"));
     branches.and_then(Schema::as_array).is_some_and(|branches| {
@@ -167,7 +165,7 @@ mod tests {
             let arguments = read_value(text).expect("JSON");
             assert_eq!(to_arguments::<()>(&arguments), Ok(()));
             assert!(to_arguments::<Nothing>(&arguments).is_ok());
-            // Only as a whole.
+            // Accepted only as the whole arguments.
             assert!(to_arguments::<(u8, ())>(&arguments).is_err());
         }
         let inside = read_value("[{}]").expect("JSON");

@@ -1,7 +1,7 @@
-//! What a model answered: one line of a recording, or the whole response body of a provider.
+//! A model's answer: one line of a recording, or a provider's complete response body.
 //!
-//! A line is a call or a message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block
-//! or message. For [`crate::Gate::rescue`].
+//! A line is a call or a message: `{"text", "id"?, "finish_reason"?}`, an OpenAI chat message, an Anthropic text block or
+//! message. [`crate::Gate::rescue`] takes the message.
 
 use super::history::{HistoryEntry, HostedCall, is_call, parts, read_history, text_of};
 use super::line::read_json;
@@ -13,32 +13,32 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::words::Message;
 
-/// What one line of a recording holds.
+/// One line of a recording.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RecordedLine<'a> {
-    /// A call in any known shape, and what is recorded beside it.
+    /// A call in any known format, and what was recorded with it.
     Call(Recorded<'a>),
-    /// Text in which calls may be written.
+    /// Text that may contain calls.
     Message(Message<'a>),
 }
 
-/// One whole answer of a model: its calls, its text, and whether it came to its end.
+/// One complete answer of a model: its calls, its text, and whether it is complete.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct WholeAnswer<'a> {
-    /// The calls in their order, each with its completeness. What looks like a call and cannot be read is an error.
+    /// The calls in order, each with its completeness. Anything that looks like a call but cannot be read is an error.
     pub calls: Vec<Result<Call<'a>, Error>>,
     /// Calls that the provider ran itself.
     pub hosted: Vec<HostedCall<'a>>,
-    /// What the model said beside them, without its thoughts; calls may be written in it, see [`crate::Gate::rescue`].
+    /// The model's text, without its reasoning; it may contain calls, see [`crate::Gate::rescue`].
     pub message: Option<Message<'a>>,
-    /// What the provider says about the end of the answer.
+    /// What the provider reports about the end of the answer.
     pub completeness: Completeness,
 }
 
 impl<'a> WholeAnswer<'a> {
-    /// Adds a call or a text; pictures, thoughts and calls of the provider's own tools are passed over.
+    /// Adds a call or a text; pictures, reasoning and calls of the provider's own tools are skipped.
     pub(super) fn add(&mut self, part: Value<'a>) {
         if is_call(&part) {
             self.calls.push(read_call(part));
@@ -48,7 +48,7 @@ impl<'a> WholeAnswer<'a> {
         }
     }
 
-    /// Sets what the provider says about the end. Only the last call can have been cut off.
+    /// Sets what the provider reports about the end. Only the last call can have been cut off.
     pub(super) fn end(&mut self, id: Option<&Value<'a>>, completeness: Completeness) {
         self.completeness = completeness;
         if let Some(message) = &mut self.message {
@@ -66,8 +66,8 @@ impl<'a> WholeAnswer<'a> {
     }
 }
 
-/// Reads a provider's whole response body: a chat completion, a response, a message, or Gemini's candidates. There is
-/// one answer for each choice, which is one unless the request asked for more.
+/// Reads a provider's complete response body: a chat completion, a response, a message, or Gemini's candidates. There is one
+/// answer per choice, and one choice unless the request asked for more.
 ///
 /// ```
 /// use callwright::feedback::Feedback;
@@ -97,13 +97,13 @@ impl<'a> WholeAnswer<'a> {
 /// ```
 ///
 /// # Errors
-/// Fails if the value is not a response of a provider that is known, or has a key twice.
+/// Fails if the value is not a response of a known provider, or if a key occurs twice.
 pub fn read_whole_answer(mut body: Value<'_>) -> Result<Vec<WholeAnswer<'_>>, Error> {
     let not_one = || not_an_answer("it is not the whole response of a known provider");
     take_whole_answers(&mut body)?.ok_or_else(not_one)
 }
 
-/// The answers in a response body; `None` if it is not one of a known provider.
+/// The answers in a response body; `None` if it does not come from a known provider.
 fn take_whole_answers<'a>(body: &mut Value<'a>) -> Result<Option<Vec<WholeAnswer<'a>>>, Error> {
     each_key_once(body)?;
     let Some(answers) = shapes().find_map(|shape| shape.take_answers(body)) else {
@@ -135,9 +135,9 @@ fn not_an_answer(why: &str) -> Error {
     ErrorKind::NotACall(format!("not an answer: {why}")).into()
 }
 
-/// Reads one record of a recording, and hands on each thing that it holds: a call in any known shape; the calls of a
-/// provider's whole answer, or its text if it has none; the calls of a history; the same for each element of an array.
-/// `messages` says whether a message without calls is taken too, as by [`read_recorded_line`].
+/// Reads one record of a recording and passes on each thing in it: a call in any known format; the calls of a provider's
+/// complete answer, or its text if it has none; the calls of a history; the same for each element of an array. `messages`
+/// decides whether a message without calls is passed on too, as [`read_recorded_line`] does.
 pub fn read_record<'a>(
     text: &'a str,
     messages: bool,
@@ -159,7 +159,7 @@ fn read_element<'a>(
     messages: bool,
     each: &mut dyn FnMut(Result<RecordedLine<'a>, Error>),
 ) {
-    // The usual line is not looked at twice.
+    // The usual line takes the short way.
     if value.get("tool").is_some() {
         return each(recorded(value).map(RecordedLine::Call));
     }
@@ -175,7 +175,7 @@ fn read_element<'a>(
             message.unwrap_or_else(|| Message::from_text("")),
         ))
     };
-    // A prompt that was blocked has no answer at all.
+    // A blocked prompt has no answer at all.
     if answers.is_empty() {
         each(no_call(None));
     }
@@ -189,13 +189,13 @@ fn read_element<'a>(
     }
 }
 
-/// Whether this is a history, or a message of one, in which calls were made.
+/// Whether this is a history, or one of its messages, that contains calls.
 fn holds_calls(value: &Value<'_>) -> bool {
     let is_history = value.as_array().is_some() || value.get("role").is_some();
     is_history && !answers_of(value.clone()).is_empty()
 }
 
-/// The answers of a history, or of a message of one, that have calls.
+/// The answers with calls in a history or in one of its messages.
 fn answers_of(history: Value<'_>) -> Vec<WholeAnswer<'_>> {
     let messages = match history {
         Value::Array(messages) => messages,
@@ -209,10 +209,10 @@ fn answers_of(history: Value<'_>) -> Vec<WholeAnswer<'_>> {
     answers.collect()
 }
 
-/// Reads one line of JSON Lines: a call or a message in any known shape.
+/// Reads one line of JSON Lines: a call or a message in any known format.
 ///
 /// # Errors
-/// Fails if the line is not JSON, or neither of them; the error says why.
+/// Fails if the line is not JSON, or neither a call nor a message; the error says why.
 pub fn read_recorded_line(line: &str) -> Result<RecordedLine<'_>, Error> {
     call_or_message(read_json(line)?)
 }
@@ -222,7 +222,7 @@ fn call_or_message(value: Value<'_>) -> Result<RecordedLine<'_>, Error> {
     let names_a_tool = ["tool", "name", "function", "method", "functionCall"]
         .into_iter()
         .any(has);
-    // A message may name its author.
+    // A message may name its author, so a name alone does not make it a call.
     if has("role") || has("text") && !names_a_tool {
         read(value).map(RecordedLine::Message)
     } else {
@@ -258,7 +258,7 @@ fn read(mut value: Value<'_>) -> Result<Message<'_>, Error> {
     Ok(message)
 }
 
-/// The text of a list of blocks that holds one text and nothing else.
+/// The text of a list of blocks that contains one text and nothing else.
 fn only_text(mut blocks: Vec<Value<'_>>) -> Result<std::borrow::Cow<'_, str>, Error> {
     match (blocks.pop(), blocks.is_empty()) {
         (None, _) => Ok("".into()),

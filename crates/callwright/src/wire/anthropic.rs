@@ -1,4 +1,4 @@
-//! Anthropic messages, which Bedrock also has.
+//! Anthropic messages, which Bedrock offers too.
 
 use serde_json::{Map, Value as Json};
 
@@ -187,7 +187,7 @@ impl ProviderShape for Anthropic {
     }
 }
 
-/// Notes that an event is about a block of text, if it is.
+/// Records that an event belongs to a block of text, if it does.
 fn read_text_part(index: Option<u64>, event: &mut EventData<'_, '_>) {
     let part = event.part(|part| part.index == index);
     if let Some(text) = part.and_then(|part| part.text) {
@@ -195,8 +195,8 @@ fn read_text_part(index: Option<u64>, event: &mut EventData<'_, '_>) {
     }
 }
 
-/// A block of an answer begins; `input` is all of a call's arguments, unless pieces of them follow. Returns where the block
-/// begins in the text, if it is text.
+/// A block of an answer starts; `input` holds all of a call's arguments, unless pieces of them follow. Returns where the block
+/// starts in the text, if it is text.
 fn begin_block<'d>(
     choice: usize,
     index: Option<u64>,
@@ -224,7 +224,7 @@ fn begin_block<'d>(
         Some(arguments) => event.arguments(call, arguments, input, false),
         None => event.no_arguments(call, block, "\"input\":", false),
     }
-    // A toolset has no schemas, and a program that called has gone on by itself.
+    // A toolset has no schemas, and a call made by a program has already been handled by it.
     let caller = block.object("caller")?;
     if caller.is_some_and(|caller| !caller.is_a("direct")) || block.get("toolset_name").is_some() {
         event.is_foreign(call);
@@ -232,7 +232,7 @@ fn begin_block<'d>(
     Ok(None)
 }
 
-/// Blocks are numbered without gaps: clients fail otherwise, or lose the input.
+/// Blocks are numbered without gaps: otherwise clients fail, or lose the input.
 fn check_index<'d>(data: &RawObject<'d>, index: Option<u64>, event: &mut EventData<'d, '_>) {
     let Some(written) = data.get("index") else {
         return;

@@ -1,7 +1,7 @@
 //! The question to the user over MCP: `elicitation/create`, for clients that declare the capability.
 //!
-//! Turns a refusal that says `ask_user` into the parameters of the request, and the client's result into the [`Reply`]
-//! for the ledger. The caller speaks MCP: it sends the one and receives the other.
+//! Turns a refusal with the next step `ask_user` into the parameters of the request, and the client's result into the [`Reply`]
+//! for the ledger. It never talks to a client: the caller sends the request and receives the result.
 
 use serde_json::json;
 
@@ -10,11 +10,11 @@ use crate::json::Value;
 use crate::words::Reply;
 use crate::words::{Cause, Failure, Next};
 
-/// The name of the one field of the form.
+/// The name of the form's only field.
 const FIELD: &str = "answer";
 
-/// The parameters of an `elicitation/create` request that asks what to do about a refused call; `None` if this
-/// refusal is not a question.
+/// The parameters of an `elicitation/create` request that asks the user what to do about a refused call; `None` if this refusal
+/// is not a question.
 pub fn elicitation(failure: &Failure, feedback: &Feedback) -> Option<Value<'static>> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;
@@ -35,7 +35,7 @@ pub fn elicitation(failure: &Failure, feedback: &Feedback) -> Option<Value<'stat
     Some(Value::from(&form).into_owned())
 }
 
-/// What the user answered; `None` if there was no answer, and the call stays refused.
+/// The user's answer; `None` if there was none, and the call stays refused.
 pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;

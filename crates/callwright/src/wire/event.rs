@@ -1,7 +1,7 @@
-//! callwright's own event lines, read as the calls that they are about: what is recorded can be replayed.
+//! callwright's own event lines, read back as the calls they describe, so that recordings can be replayed.
 //!
-//! The arguments are those that the model sent, not those that went to the tool, and the tool's name is the one that the
-//! model used. `sent_as` distinguishes a value from a text where nothing else does.
+//! The arguments are those that the model sent, not those that went to the tool, and the tool's name is the one that the model
+//! used. `sent_as` tells a value from a text where nothing else does.
 
 use super::{present, tool_name};
 use crate::call::{Arguments, Call};

@@ -1,10 +1,10 @@
-//! How an answer of a model ended: finish reasons of all providers → [`Completeness`].
+//! How a model's answer ended: finish reasons of all providers → [`Completeness`].
 
 use super::provider::vocabularies;
 use crate::call::Completeness;
 use crate::json::Value;
 
-/// The good finish reasons of gateways and libraries that have no file here.
+/// The normal finish reasons of gateways and libraries that have no file here.
 const FINISHED_ELSEWHERE: [&str; 4] = [
     // Cohere.
     "COMPLETE",
@@ -15,15 +15,15 @@ const FINISHED_ELSEWHERE: [&str; 4] = [
     "eos_token",
 ];
 
-/// The finish reasons of others that say that an answer was cut.
+/// The finish reasons of others for a cut answer.
 const CUT_OFF_ELSEWHERE: [&str; 1] = [
     // Mistral.
     "model_length",
 ];
 
 impl Completeness {
-    /// Reads a finish or stop reason in the words of any provider. A word that is not known is doubtful: new ones come
-    /// up every year, and most of them name a failure.
+    /// Reads a finish or stop reason of any provider. An unknown one is doubtful: new ones appear every year, and most of them
+    /// name a failure.
     pub fn from_finish_reason(reason: &str) -> Self {
         let is = |word: &&str| word.eq_ignore_ascii_case(reason);
         if CUT_OFF_ELSEWHERE.iter().any(is) || vocabularies().any(|own| own.cut_off.iter().any(is))
@@ -39,8 +39,8 @@ impl Completeness {
     }
 }
 
-/// What a provider says about the end of an answer, if anything, beside the call or in what is around it. Where several
-/// say something, the worst counts.
+/// What a provider reports about the end of an answer, if anything, next to the call or around it. If there are several
+/// reports, the worst counts.
 pub(super) fn declared_completeness(value: &Value<'_>) -> Option<Completeness> {
     const AROUND: [&str; 6] = [
         "function",
@@ -99,9 +99,9 @@ fn said_of_the_end(key: &str, said: &Value<'_>) -> Option<Completeness> {
     }
     match said {
         Value::Null => None,
-        // `{"reason": "max_output_tokens"}`, only where something is incomplete.
+        // `{"reason": "max_output_tokens"}`, present only if something is incomplete.
         _ if key.starts_with("incomplete") => Some(Completeness::CutOff),
-        // Recordings say how the call ended, not how the answer did.
+        // In recordings this is the outcome of the call, not the end of the answer.
         Value::String(status) if key == "status" && is_of_the_run(status) => None,
         Value::String(reason) => Some(Completeness::from_finish_reason(reason)),
         // `{"type": "max_tokens"}`.

@@ -30,7 +30,7 @@ static VOCABULARY: Vocabulary = Vocabulary {
     history: Some("contents"),
     parts: &["parts"],
     tool_lists: &["functionDeclarations", "function_declarations"],
-    // The SDK for Python keeps the names of its own.
+    // The Python SDK keeps its own names.
     input_schema: &[
         "parameters",
         "parametersJsonSchema",
@@ -52,7 +52,7 @@ impl ProviderShape for Gemini {
         value.get("functionCall").is_some()
     }
 
-    /// Gemini numbers calls only in some of its APIs.
+    /// Gemini gives calls an id only in some of its APIs.
     fn read_call<'a>(&self, mut value: Value<'a>) -> Result<Call<'a>, Error> {
         let mut function = value.take("functionCall").unwrap_or_default();
         each_key_once(&function)?;
@@ -62,7 +62,7 @@ impl ProviderShape for Gemini {
         Ok(call)
     }
 
-    /// The candidates of a response, or one by itself. A prompt that was blocked has none.
+    /// The candidates of a response, or a single one. A blocked prompt has none.
     fn take_answers<'a>(&self, body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         let candidates = match take_list(body, "candidates") {
             None if body
@@ -82,7 +82,7 @@ impl ProviderShape for Gemini {
         Some(candidates.into_iter().map(answer).collect())
     }
 
-    /// A call comes whole in one part.
+    /// A call arrives whole, in one part.
     fn read_event<'d>(
         &self,
         data: &RawObject<'d>,
@@ -115,7 +115,7 @@ impl ProviderShape for Gemini {
             .filter(|_| !is_thought && !is_typed)
     }
 
-    /// A part with a `functionResponse`. An error is under `error`, anything else mostly under `output` or `result`.
+    /// A part with a `functionResponse`. An error is under `error`, anything else usually under `output` or `result`.
     fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
         let mut response = part.take("functionResponse")?;
         let id = present(&mut response, "id");
@@ -173,7 +173,7 @@ impl ProviderShape for Gemini {
     }
 }
 
-/// Returns where the part begins in the text, if it is nothing but text.
+/// Returns where the part starts in the text, if it is only text.
 fn read_part<'d>(
     choice: usize,
     part: &RawObject<'d>,
@@ -188,7 +188,7 @@ fn read_part<'d>(
             return Ok(None);
         };
         let start = event.say(choice, said);
-        // A signature stays, even beside an empty text.
+        // A signature is kept, even next to an empty text.
         return Ok(start.filter(|_| part.has_only("text")));
     };
     let call = event.begin(Part::new(choice, None, None))?;
@@ -201,7 +201,7 @@ fn read_part<'d>(
         None => event.no_arguments(call, &function, "\"args\":", false),
     }
     event.end_call(call);
-    // Arguments that come piece by piece, by their paths.
+    // Arguments that arrive in pieces, addressed by path.
     if function.get("partialArgs").is_some() || function.get("willContinue").is_some() {
         event.is_foreign(call);
     }

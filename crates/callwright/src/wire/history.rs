@@ -1,6 +1,6 @@
-//! Histories: the conversation that a request carries → turns, answers, results, in their order.
+//! Histories: the conversation that a request carries → turns, answers and results, in order.
 //!
-//! Takes messages of OpenAI (chat and responses), Anthropic and Gemini, in any mixture; anything else is passed over.
+//! Takes messages of OpenAI (chat and responses), Anthropic and Gemini, in any mixture; skips anything else.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use crate::json::Value;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HistoryEntry<'a> {
-    /// The user said something: a turn begins.
+    /// The user wrote something: a turn starts.
     User,
     /// The model answered: a round.
     Answer(WholeAnswer<'a>),
-    /// A tool answered.
+    /// A tool returned a result.
     Result(CallResult<'a>),
-    /// The provider lists tools of a server that it calls itself, each as the server declared it.
+    /// The provider lists the tools of a server that it calls itself, each as the server declared it.
     Tools(Vec<Value<'a>>),
 }
 
@@ -32,31 +32,31 @@ pub enum HistoryEntry<'a> {
 pub struct HostedCall<'a> {
     /// The call; an error if it cannot be read.
     pub call: Result<Call<'a>, Error>,
-    /// What came of it, if that is there.
+    /// Its result, if there is one.
     pub result: Option<CallResult<'a>>,
 }
 
-/// The result of a call, as a history has it.
+/// The result of a call, as found in a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallResult<'a> {
     /// The id of the call.
     pub id: Option<Value<'a>>,
-    /// The name of the tool, where the provider gives it. Gemini numbers calls only in some of its APIs.
+    /// The name of the tool, if the provider gives it. Gemini gives calls an id only in some of its APIs.
     pub tool: Option<Cow<'a, str>>,
-    /// What the tool answered: text, or a value, which may be an MCP result. [`super::recorded_output`] takes it.
+    /// What the tool returned: text, or a value, which may be an MCP result. [`super::recorded_output`] takes it.
     pub output: Value<'a>,
-    /// Whether the provider's shape says that it is an error. OpenAI's have no place for it.
+    /// Whether the provider marks it as an error. OpenAI has no such mark.
     pub is_error: bool,
 }
 
 impl CallResult<'_> {
-    /// The first of these calls that it answers.
+    /// The first of these calls that this result answers.
     fn find(&self, open: &[Call<'_>]) -> Option<usize> {
         let first = |is: &dyn Fn(&Call<'_>) -> bool| open.iter().position(is);
         match (&self.id, &self.tool) {
             (Some(id), _) => first(&|call| call.id.as_ref() == Some(id)),
-            // A result may leave out the id that its call has.
+            // A result may leave out the id of its call.
             (None, Some(tool)) => first(&|call| call.tool == *tool && call.id.is_none())
                 .or_else(|| first(&|call| call.tool == *tool)),
             (None, None) => None,
@@ -64,8 +64,8 @@ impl CallResult<'_> {
     }
 }
 
-/// Reads the conversation of a request (`messages`, `input`, `contents`), a list of messages, or what a response adds to
-/// the conversation.
+/// Reads the conversation of a request (`messages`, `input`, `contents`), a list of messages, or what a response adds to the
+/// conversation.
 ///
 /// ```
 /// use callwright::parse::read_value;
@@ -101,7 +101,7 @@ pub fn read_history(mut request: Value<'_>) -> Vec<HistoryEntry<'_>> {
         Value::Array(messages) => messages,
         _ => match keys().find_map(|key| take_list(&mut request, key)) {
             Some(messages) => messages,
-            // OpenAI responses take a text for a message of the user.
+            // OpenAI responses accept a plain text as a user message.
             None if keys().any(|key| matches!(request.get(key), Some(Value::String(_)))) => {
                 return vec![HistoryEntry::User];
             }
@@ -130,7 +130,7 @@ fn read_message<'a>(mut message: Value<'a>, history: &mut Vec<HistoryEntry<'a>>)
     };
     let by_user = is(&["user"]);
     let by_model = is(&["assistant", "model"]);
-    // The items of one response follow each other; other APIs have a message for each answer.
+    // The items of one response follow each other; other APIs have one message per answer.
     let continues = message.get("type").is_some();
     let completeness = declared_completeness(&message).filter(|_| by_model && !continues);
     let before = history.len();
@@ -150,13 +150,13 @@ fn read_message<'a>(mut message: Value<'a>, history: &mut Vec<HistoryEntry<'a>>)
     {
         answer.end(None, completeness);
     }
-    // Results come as messages of the user, and begin no turn.
+    // Results arrive as user messages, and do not start a turn.
     if by_user && history.len() == before {
         history.push(HistoryEntry::User);
     }
 }
 
-/// Adds to the answer that ends a history, or to a new one.
+/// Adds to the answer at the end of a history, or to a new one.
 fn extend_answer<'a>(
     history: &mut Vec<HistoryEntry<'a>>,
     continues: bool,
@@ -173,7 +173,7 @@ fn extend_answer<'a>(
     history.push(HistoryEntry::Answer(answer));
 }
 
-/// The parts of a message: texts, calls, results; the message itself, if it is a call.
+/// The parts of a message: texts, calls, results; or the message itself, if it is a call.
 pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
     if is_call(&message) {
         return vec![message];
@@ -183,7 +183,7 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
         match message.take(key) {
             Some(Value::Array(list)) => parts.extend(list),
             Some(text @ Value::String(_)) => parts.push(text),
-            // What OpenAI had before `tool_calls`.
+            // OpenAI's predecessor of `tool_calls`.
             Some(function @ Value::Object(_)) if *key == "function_call" => {
                 parts.push(object([("function", Some(function))]));
             }
@@ -193,12 +193,12 @@ pub(super) fn parts(mut message: Value<'_>) -> Vec<Value<'_>> {
     parts
 }
 
-/// Whether a part of a message is a call. MCP requests are not parts of messages.
+/// Whether a part of a message is a call. MCP requests are never parts of messages.
 pub(super) fn is_call(part: &Value<'_>) -> bool {
     shapes().any(|shape| shape.vocabulary().history.is_some() && shape.is_call(part))
 }
 
-/// The text of a part that is one, and not a thought.
+/// The text of a text part, unless it is reasoning.
 pub(super) fn text_of<'p>(part: &'p Value<'_>) -> Option<&'p str> {
     part.as_str()
         .or_else(|| shapes().find_map(|shape| shape.text(part)))
@@ -208,7 +208,7 @@ fn take_result<'a>(part: &mut Value<'a>) -> Option<CallResult<'a>> {
     shapes().find_map(|shape| shape.take_result(part))
 }
 
-/// What a tool answered, out of a message's content: its text, if it is one; blocks as the MCP result that they are.
+/// A tool's output from a message's content: its text if it is one; blocks become an MCP result.
 pub(super) fn content_output(content: Option<Value<'_>>) -> Value<'_> {
     match content {
         None => Value::String("".into()),
@@ -223,8 +223,8 @@ pub(super) fn content_output(content: Option<Value<'_>>) -> Value<'_> {
     }
 }
 
-/// The calls of a history that have no result, in order: the agent was stopped, or crashed in the middle. Answer
-/// them (as cancelled, say) before the history goes to a provider again; all reject a call without a result.
+/// The calls of a history that have no result, in order: the agent was stopped, or crashed halfway. Answer them (as cancelled,
+/// for example) before the history goes to a provider again; all providers reject a call without a result.
 ///
 /// ```
 /// use callwright::parse::read_value;
@@ -246,7 +246,7 @@ pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
     for entry in read_history(history.clone()) {
         match entry {
             HistoryEntry::User | HistoryEntry::Tools(_) => {}
-            // What cannot be read cannot be answered either.
+            // A call that cannot be read cannot be answered either.
             HistoryEntry::Answer(answer) => open.extend(answer.calls.into_iter().flatten()),
             HistoryEntry::Result(result) => {
                 result.find(&open).map(|at| open.remove(at));

@@ -1,21 +1,21 @@
 //! callwright's own call lines: `{"tool", "arguments", "id"?, "finish_reason"?}`.
 //!
-//! Also takes `{"name", "arguments"}` and similar shapes, which models and older APIs write.
+//! Also accepts `{"name", "arguments"}` and similar formats, which models and older APIs write.
 
 use super::{present, read_call, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::{Value, read_value};
 
-/// Reads one line of JSON Lines: a call in any known shape.
+/// Reads one line of JSON Lines: a call in any known format.
 ///
 /// # Errors
-/// Fails if the line is not JSON or not a call; the error says which and names the column.
+/// Fails if the line is not JSON or not a call; the error says which, and names the column.
 pub fn read_line(line: &str) -> Result<Call<'_>, Error> {
     read_call(read_json(line)?)
 }
 
-/// The JSON of a line.
+/// Parses the JSON of a line.
 pub(super) fn read_json(line: &str) -> Result<Value<'_>, Error> {
     read_value(line).map_err(|error| {
         let (_, column) = error.line_and_column(line);

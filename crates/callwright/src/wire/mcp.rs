@@ -1,4 +1,4 @@
-//! MCP: `tools/call`, `tools/list`. Its requests hold one call each, so it has neither answers nor histories.
+//! MCP: `tools/call`, `tools/list`. Each of its requests contains one call, so there are no answers and no histories.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -31,7 +31,7 @@ impl ProviderShape for Mcp {
         &VOCABULARY
     }
 
-    /// A request; which one is looked at when it is read.
+    /// Any request; whether it is a `tools/call` is checked when it is read.
     fn is_call(&self, value: &Value<'_>) -> bool {
         value.get("method").is_some()
     }
@@ -66,8 +66,8 @@ impl ProviderShape for Mcp {
         ])
     }
 
-    /// A `CallToolResult`. Bad arguments are a result with `isError`, never a protocol error: only then
-    /// does the model see them.
+    /// A `CallToolResult`. Bad arguments are reported as a result with `isError`, never as a protocol error: otherwise the
+    /// model would not see them.
     fn render_result<'v>(&self, _: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
         let block = object([("type", text("text")), ("text", text(content))]);
         object([
@@ -88,7 +88,7 @@ impl ProviderShape for Mcp {
 
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json {
         declared.insert("inputSchema".to_owned(), schema);
-        // Structured results are objects in MCP.
+        // MCP requires structured results to be objects.
         let output = tool.output_schema.as_deref();
         if let Some(output) = output.filter(|schema| schema["type"] == "object") {
             declared.insert("outputSchema".to_owned(), output.clone());
@@ -101,7 +101,7 @@ impl ProviderShape for Mcp {
     }
 }
 
-/// A tool's effect as MCP's hints; none where nothing is declared.
+/// A tool's effect as MCP hints; none if nothing is declared.
 fn write_annotations(tool: &ToolSpec) -> Map<String, Json> {
     let mut hints = Map::new();
     let mut hint = |name: &str, value| hints.insert(name.to_owned(), json!(value));
@@ -117,9 +117,8 @@ fn write_annotations(tool: &ToolSpec) -> Map<String, Json> {
     hints
 }
 
-/// A tool's effect, and whether it is idempotent, out of MCP's hints. `readOnlyHint: false` by itself declares nothing:
-/// it is the protocol's default, which many servers write out for every tool, those that only read included. Nor do two
-/// hints that contradict each other.
+/// A tool's effect, and whether it is idempotent, from its MCP hints. `readOnlyHint: false` alone declares nothing: it is the
+/// protocol's default, which many servers write out for every tool, including read-only ones. Nor do two contradictory hints.
 pub(super) fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
     let hint = |name: &str| annotations.and_then(|all| all.get(name)?.as_bool());
     let effect = match (hint("readOnlyHint"), hint("destructiveHint")) {
@@ -132,8 +131,8 @@ pub(super) fn read_annotations(annotations: Option<&Json>) -> (Effect, bool) {
     (effect, hint("idempotentHint") == Some(true))
 }
 
-/// How a call went, from a `CallToolResult`: its structured content, which is what an output schema is about, its text, or
-/// the error that it says it is.
+/// The outcome of a call, from a `CallToolResult`: its structured content, which is what an output schema describes, its text,
+/// or the error that it reports.
 pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
     if result.get("isError") == Some(&Value::Bool(true)) {
         return Ran::failed(ToolFailure::said(output(result).into_owned()));
@@ -141,13 +140,13 @@ pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
     Ran::ok(output(result))
 }
 
-/// Whether a value has what a `CallToolResult` has.
+/// Whether a value has the members of a `CallToolResult`.
 pub(super) fn is_result(value: &Value<'_>) -> bool {
     value.get("structuredContent").is_some() || value.get("content").is_some()
 }
 
-/// What a `CallToolResult` says: its structured content, which is what an output schema is about, or its text if it is
-/// one; any other value as it is.
+/// The content of a `CallToolResult`: its structured content, which is what an output schema describes, or its text; any other
+/// value unchanged.
 pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
     let structured = result.get("structuredContent");
     if let Some(structured) = structured.filter(|structured| **structured != Value::Null) {
@@ -167,11 +166,11 @@ pub(super) fn output<'v>(result: &'v Value<'_>) -> Output<'v> {
     }
 }
 
-/// Media of more bytes are represented by their digest: it tells two results apart, and a picture is not half a
-/// megabyte of text. A real picture has more; what is shorter costs nothing as it is.
+/// Media longer than this are represented by their digest, which is enough to tell two results apart and keeps half a megabyte
+/// of picture out of the text. Real pictures are longer; shorter content costs nothing as it is.
 const LONGEST_MEDIA: usize = 1_024;
 
-/// A result with the digests of its media instead of the media.
+/// A copy of a result with its media replaced by digests.
 fn without_media<'v>(value: &Value<'v>) -> Value<'v> {
     let Value::Object(members) = value else {
         return value.clone();

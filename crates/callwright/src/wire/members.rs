@@ -1,4 +1,4 @@
-//! Members of JSON objects: what every provider's file needs to read calls and to write results.
+//! Members of JSON objects: helpers for every provider's file to read calls and write results.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::error::{Error, ErrorKind};
 use crate::json::{Value, has_duplicate};
 use crate::text::{list, quoted};
 
-/// The names under which arguments travel. Each shape has its own, and gateways mix them up:
-/// the one that holds something is taken, so that no argument is dropped unseen.
+/// The names under which arguments are sent. Each format has its own, and gateways mix them up: the one with content is taken,
+/// so that no argument is silently dropped.
 const ARGUMENTS: [&str; 5] = ["arguments", "input", "args", "parameters", "params"];
 
-/// The arguments of a shape that carries them as text, though some gateways send values.
+/// The arguments of a format that carries them as text, though some gateways send values.
 pub(super) fn text_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
     Ok(match value_arguments(value)? {
         Arguments::Value(value) => sent_arguments(Some(value)),
@@ -28,8 +28,7 @@ pub(super) fn sent_arguments(member: Option<Value<'_>>) -> Arguments<'_> {
     }
 }
 
-/// The arguments of a shape that carries them as a value. A string there is a value of the wrong
-/// type, not text to be read.
+/// The arguments of a format that carries them as a value. A string there is a value of the wrong type, not text to be parsed.
 pub(super) fn value_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
     let mut found: Option<(&str, Value<'a>)> = None;
     for key in ARGUMENTS {
@@ -51,7 +50,7 @@ pub(super) fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>>
     value.take(key).filter(|member| *member != Value::Null)
 }
 
-/// A key that occurs twice could mean either value, and we do not choose.
+/// A key that occurs twice could mean either value, so it is an error.
 pub(super) fn each_key_once(value: &Value<'_>) -> Result<(), Error> {
     let members = value.as_object().unwrap_or_default();
     if !has_duplicate(members) {
@@ -75,17 +74,17 @@ pub(super) fn take_list<'a>(value: &mut Value<'a>, key: &str) -> Option<Vec<Valu
     }
 }
 
-/// The text of a part of this type.
+/// The text of a part with this type.
 pub(super) fn typed_text<'p>(part: &'p Value<'_>, kind: &str) -> Option<&'p str> {
     part.get("text")?.as_str().filter(|_| has_type(part, kind))
 }
 
-/// Whether the value says in its `type` that it is this.
+/// Whether the value's `type` is this.
 pub(super) fn has_type(value: &Value<'_>, kind: &str) -> bool {
     value.get("type").and_then(Value::as_str) == Some(kind)
 }
 
-/// All results of a round in one message of the user, where a provider wants that.
+/// All results of a round in one user message, where a provider requires that.
 pub(super) fn one_message<'v>(key: &'static str, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
     if results.is_empty() {
         return results;
@@ -94,7 +93,7 @@ pub(super) fn one_message<'v>(key: &'static str, results: Vec<Value<'v>>) -> Vec
     vec![object([("role", text("user")), (key, results)])]
 }
 
-/// An object out of its members; one without a value is left out.
+/// An object made of these members; those without a value are left out.
 pub(super) fn object<'v, const N: usize>(
     members: [(&'static str, Option<Value<'v>>); N],
 ) -> Value<'v> {
@@ -111,7 +110,7 @@ pub(super) fn text<'v>(text: impl Into<Cow<'v, str>>) -> Option<Value<'v>> {
     Some(Value::String(text.into()))
 }
 
-/// The name of the tool, which every shape must have. Each key must occur once: see [`each_key_once`].
+/// The name of the tool, which every format must have. Each key must occur once: see [`each_key_once`].
 pub(super) fn tool_name<'a>(
     value: &mut Value<'a>,
     key: &'static str,
@@ -138,7 +137,7 @@ pub(super) fn tool_name<'a>(
     }
 }
 
-/// OpenAI's custom tools take any text.
+/// The error for OpenAI's custom tools, which take arbitrary text.
 pub(super) fn custom_call() -> Error {
     let why = "a call of a custom tool: its input is not JSON, so there is nothing to judge";
     ErrorKind::NotACall(why.to_owned()).into()

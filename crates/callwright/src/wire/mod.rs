@@ -1,7 +1,7 @@
-//! Stage 1, and the way back: provider shapes → [`Call`], and what became of it → provider shapes.
+//! Stage 1, and the way back: provider formats → [`Call`], and its outcome → provider formats.
 //!
-//! Pure functions. A provider is one file, which says how its calls, answers, histories, results and tools look; the
-//! table in `provider.rs` has a row for each. Nothing is judged here, and ids go back exactly as they came.
+//! Pure functions. Each provider has one file, which describes its calls, answers, histories, results and tools, and a row in
+//! the table of `provider.rs`. Never judges a call; ids are returned exactly as they arrived.
 
 mod answer;
 mod anthropic;
@@ -53,10 +53,10 @@ use crate::feedback::Feedback;
 use crate::json::Value;
 use crate::verdict::Verdict;
 
-/// Reads a call in any known shape; its keys tell which one it is.
+/// Reads a call in any known format, recognised by its keys.
 ///
 /// # Errors
-/// Fails if the value is in none of the shapes; the error names what is missing.
+/// Fails if the value has none of the formats; the error names what is missing.
 pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     let Value::Object(_) = value else {
         let found = value.kind().name();
@@ -81,8 +81,7 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     })
 }
 
-/// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the
-/// result that goes back to the model.
+/// The verdict in a provider's format: a call that may run as a call, a refused one as the result that goes back to the model.
 pub fn render<'v>(
     provider: Provider,
     call: &'v Call<'_>,
@@ -106,7 +105,7 @@ pub fn render<'v>(
     })
 }
 
-/// The text of arguments that came as text.
+/// The text of arguments that were sent as text.
 fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
     match &call.arguments {
         Arguments::Text(text) if !text.trim_ascii().is_empty() => Some(text),
@@ -114,7 +113,7 @@ fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
     }
 }
 
-/// The result of a call, as text, in a provider's shape.
+/// The result of a call, as text, in a provider's format.
 pub fn render_result<'v>(
     provider: Provider,
     call: &'v Call<'_>,

@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and the many servers that follow them (vLLM, Ollama, Mistral, `OpenRouter`).
+//! OpenAI chat completions, and the many servers that imitate them (vLLM, Ollama, Mistral, `OpenRouter`).
 
 use serde_json::{Map, Value as Json, json};
 
@@ -17,10 +17,10 @@ use crate::words::ToolSpec;
 
 pub(super) struct OpenAiChat;
 
-/// The key of a call before there were several. No id of a call is this.
+/// The key of a call before there could be several. No call has this as its id.
 const OLDER: &str = "function_call";
 
-/// What vendors call the reasoning of a message.
+/// Vendors' names for a message's reasoning.
 const REASONING: [&str; 4] = [
     "reasoning_content",
     "reasoning",
@@ -28,7 +28,7 @@ const REASONING: [&str; 4] = [
     "thinking",
 ];
 
-/// Tokens that are counted and are not in the text.
+/// Tokens that are counted but do not appear in the text.
 const NOT_READ: (&str, &[&str]) = (
     "completion_tokens_details",
     &[
@@ -44,7 +44,7 @@ static VOCABULARY: Vocabulary = Vocabulary {
     history: Some("messages"),
     parts: &["content", "tool_calls", "function_call"],
     tool_lists: &["functions"],
-    // What is inside of `function` looks like a tool of the responses API.
+    // The content of `function` looks like a tool of the responses API.
     ..Vocabulary::of(ProviderSummary {
         title: "OpenAI chat",
         tool: r#"{"type": "function", "function": {"name", "description", "parameters"}}"#,
@@ -84,7 +84,8 @@ impl ProviderShape for OpenAiChat {
                 completeness: declared_completeness(&choice),
             })
         };
-        // The choices of a streamed piece have a `delta` instead of a message. Ollama's answer is like one choice.
+        // The choices of a streaming chunk have a `delta` instead of a message. Ollama's answer has the form of a single
+        // choice.
         let choices = match take_list(body, "choices") {
             None if matches!(body.get("message"), Some(Value::Object(_))) => {
                 vec![std::mem::take(body)]
@@ -126,8 +127,8 @@ impl ProviderShape for OpenAiChat {
         typed_text(part, "text")
     }
 
-    /// A `tool` message, or a `function` message, which has the name of the tool only. Libraries that know of an error
-    /// say so beside the content.
+    /// A `tool` message, or a `function` message, which has only the name of the tool. Libraries that know about an error say
+    /// so next to the content.
     fn take_result<'a>(&self, part: &mut Value<'a>) -> Option<CallResult<'a>> {
         if !matches!(part.get("role")?.as_str()?, "tool" | "function") {
             return None;
@@ -156,7 +157,7 @@ impl ProviderShape for OpenAiChat {
         ])
     }
 
-    /// A `tool` message. The shape has no flag for errors; the text says it.
+    /// A `tool` message. The format has no error flag; the text has to say it.
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, _: bool) -> Value<'v> {
         object([
             ("role", text("tool")),
@@ -171,7 +172,7 @@ impl ProviderShape for OpenAiChat {
     }
 }
 
-/// A message, or what is new of one.
+/// A message, or the new part of one.
 fn read_message<'d>(
     choice: usize,
     message: &RawObject<'d>,
@@ -198,7 +199,7 @@ fn read_message<'d>(
             None => event.is_foreign(call),
         }
     }
-    // What came before `tool_calls`: at most one call, without an id.
+    // The predecessor of `tool_calls`: at most one call, without an id.
     if let Some(function) = message.object("function_call")? {
         let is_older = |part: &Part| part.choice == choice && part.name.as_deref() == Some(OLDER);
         let known = event.part(is_older).and_then(|part| part.call);
@@ -212,8 +213,8 @@ fn read_message<'d>(
     Ok(())
 }
 
-/// Which call an entry of `tool_calls` belongs to, and whether it begins there. Servers leave the index out, or give all
-/// calls the same one; an id that is new begins a call.
+/// The call that an entry of `tool_calls` belongs to, and whether it starts there. Servers leave out the index, or give all
+/// calls the same one; a new id starts a call.
 fn find_call<'d>(
     choice: usize,
     entry: &RawObject<'d>,
@@ -250,7 +251,7 @@ fn find_call<'d>(
     Ok((call, known.is_none()))
 }
 
-/// The name and the arguments of a call, or what is new of them.
+/// The name and the arguments of a call, or their new parts.
 fn read_function<'d>(
     call: usize,
     is_new: bool,
@@ -260,7 +261,7 @@ fn read_function<'d>(
     if let Some(written) = function.get("name")
         && let Some(name) = text_of(written).filter(|name| !name.is_empty())
     {
-        // The whole name again, where a client would put the two together.
+        // The whole name repeated, which a client would append to the first.
         if !is_new && event.tool(call) == Some(&name) {
             event.surplus(function, "name", EnvelopeDefect::CallName);
         } else {

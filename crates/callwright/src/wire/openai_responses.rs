@@ -71,7 +71,7 @@ impl ProviderShape for OpenAiResponses {
         }])
     }
 
-    /// Arguments are written in four places: in pieces, at their end, in their item, and in the response at the end.
+    /// Arguments appear in four places: in pieces, at their end, in their item, and in the final response.
     fn read_event<'d>(
         &self,
         data: &RawObject<'d>,
@@ -175,7 +175,7 @@ impl ProviderShape for OpenAiResponses {
         })
     }
 
-    /// An `mcp_call` item, which has its result in itself.
+    /// An `mcp_call` item, which contains its result.
     fn take_hosted_call<'a>(&self, item: &mut Value<'a>) -> Option<HostedCall<'a>> {
         if !has_type(item, "mcp_call") {
             return None;
@@ -212,7 +212,7 @@ impl ProviderShape for OpenAiResponses {
         ])
     }
 
-    /// A `function_call_output` item. The shape has no flag for errors; the text says it.
+    /// A `function_call_output` item. The format has no error flag; the text has to say it.
     fn render_result<'v>(&self, call: &'v Call<'_>, output: String, _: bool) -> Value<'v> {
         object([
             ("type", text("function_call_output")),
@@ -228,7 +228,7 @@ impl ProviderShape for OpenAiResponses {
     }
 }
 
-/// The whole response: alone, or once more at the end of a stream.
+/// The whole response: alone, or repeated at the end of a stream.
 fn read_response<'d>(
     choice: usize,
     response: &RawObject<'d>,
@@ -268,7 +268,7 @@ fn read_response<'d>(
     Ok(())
 }
 
-/// The text that an event is about: of this item, or of the last one if it does not say.
+/// The text that an event refers to: the text of this item, or of the last one if none is named.
 fn known_text(id: Option<&str>, index: Option<u64>, event: &EventData<'_, '_>) -> Option<usize> {
     let part = event.part(|part| match (part.name.as_deref(), id, index) {
         (Some(name), Some(id), _) => name == id,
@@ -278,7 +278,7 @@ fn known_text(id: Option<&str>, index: Option<u64>, event: &EventData<'_, '_>) -
     part.and_then(|part| part.text)
 }
 
-/// The content of a message. Only one that is a single text can be anything else than that.
+/// The content of a message. It can only be rewritten if it is a single text.
 fn read_content<'d>(
     choice: usize,
     text: usize,
@@ -304,7 +304,7 @@ fn read_content<'d>(
     Ok(())
 }
 
-/// A call, which was announced before or is new.
+/// A call, announced earlier or new.
 fn read_item<'d>(
     choice: usize,
     index: Option<u64>,
@@ -335,7 +335,7 @@ fn read_item<'d>(
     }
     let extent = match item.get("arguments") {
         _ if is_done => Extent::Whole,
-        // Pieces are to follow.
+        // Pieces will follow.
         Some("\"\"") => Extent::Initial,
         _ => Extent::Piece,
     };
@@ -352,7 +352,7 @@ fn read_item<'d>(
     if let Some(namespace) = item.text("namespace") {
         event.namespace(call, namespace.into_owned());
     }
-    // A program that called has gone on by itself.
+    // A call made by a program has already been handled by it.
     let caller = item.object("caller")?;
     if caller.is_some_and(|caller| !caller.is_a("direct")) {
         event.is_foreign(call);

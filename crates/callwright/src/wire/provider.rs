@@ -1,6 +1,7 @@
-//! The providers, and what each of them has to say about itself.
+//! The providers, and what each of them defines.
 //!
-//! A provider is one file: a unit struct with [`ProviderShape`], one row in the table below, and cases in the corpus.
+//! A provider is one file: a unit struct that implements [`ProviderShape`], one row in the table below, and cases in the
+//! corpus.
 
 use std::borrow::Cow;
 
@@ -15,10 +16,10 @@ use crate::error::Error;
 use crate::json::Value;
 use crate::words::ToolSpec;
 
-/// One row for each provider: its documentation, its variant, its name, and the struct in its file.
+/// One row per provider: its documentation, its variant, its name, and the struct in its file.
 macro_rules! providers {
     ($($(#[doc = $doc:literal])+ $provider:ident, $name:literal, $shape:path;)+) => {
-        /// A provider whose shapes are known.
+        /// A provider whose formats are known.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Provider {
@@ -30,7 +31,7 @@ macro_rules! providers {
             pub const ALL: [(&'static str, Provider); [$($name),+].len()] =
                 [$(($name, Provider::$provider)),+];
 
-            /// How its JSON looks.
+            /// An outline of its JSON.
             pub fn summary(self) -> ProviderSummary {
                 self.shape().vocabulary().summary
             }
@@ -44,7 +45,7 @@ macro_rules! providers {
     };
 }
 
-// In the order in which a value is tried against their shapes.
+// In the order in which a value is tried.
 providers! {
     /// MCP: `tools/call` requests and `CallToolResult`s.
     Mcp, "mcp", mcp::Mcp;
@@ -58,34 +59,34 @@ providers! {
     Gemini, "gemini", gemini::Gemini;
 }
 
-/// The words of all providers, in the order of the table.
+/// The vocabularies of all providers, in table order.
 pub(super) fn vocabularies() -> impl Iterator<Item = &'static Vocabulary> {
     shapes().map(ProviderShape::vocabulary)
 }
 
-/// The shapes of all providers, in the order of the table.
+/// The shapes of all providers, in table order.
 pub(super) fn shapes() -> impl Iterator<Item = &'static dyn ProviderShape> {
     Provider::ALL.iter().map(|(_, provider)| provider.shape())
 }
 
-/// What one provider's file knows: how its calls, answers, histories, results and tools look. Nothing is judged here.
+/// What one provider's file defines: the form of its calls, answers, histories, results and tools. Never judges a call.
 pub(super) trait ProviderShape: Sync {
-    /// Its words: finish reasons, keys, and how its JSON looks.
+    /// Its vocabulary: finish reasons, keys, and an outline of its JSON.
     fn vocabulary(&self) -> &'static Vocabulary;
 
-    /// Whether a value is a call in this shape.
+    /// Whether a value is a call in this format.
     fn is_call(&self, value: &Value<'_>) -> bool;
 
-    /// A call out of a value for which [`Self::is_call`] holds, and in which no key occurs twice.
+    /// Reads a call from a value for which [`Self::is_call`] holds and in which no key occurs twice.
     fn read_call<'a>(&self, value: Value<'a>) -> Result<Call<'a>, Error>;
 
-    /// The answers in a whole response body, one for each choice, and what the provider says about their ends; `None`
-    /// if this is not a response of this provider. The body keeps what is not taken.
+    /// The answers in a complete response body, one per choice, and what the provider reports about their ends; `None` if this
+    /// is not a response of this provider. Anything not taken stays in the body.
     fn take_answers<'a>(&self, _body: &mut Value<'a>) -> Option<Vec<RawAnswer<'a>>> {
         None
     }
 
-    /// What one event of a streamed answer says, or a whole response body.
+    /// Reads one event of a streamed answer, or a complete response body.
     fn read_event<'d>(
         &self,
         _data: &RawObject<'d>,
@@ -94,12 +95,12 @@ pub(super) trait ProviderShape: Sync {
         Err(UnreadableAnswer::Shape)
     }
 
-    /// The text of a part that is one, and not a thought.
+    /// The text of a text part, unless it is reasoning.
     fn text<'p>(&self, _part: &'p Value<'_>) -> Option<&'p str> {
         None
     }
 
-    /// The result of a call, out of a message or a part of one; `None` if it is something else.
+    /// The result of a call, from a message or a part of one; `None` if it is something else.
     fn take_result<'a>(&self, _part: &mut Value<'a>) -> Option<CallResult<'a>> {
         None
     }
@@ -109,7 +110,7 @@ pub(super) trait ProviderShape: Sync {
         None
     }
 
-    /// Tools that the provider lists in the middle of a conversation; `None` if this is something else.
+    /// Tools that the provider lists within a conversation; `None` if this is something else.
     fn take_listed_tools<'a>(&self, _item: &mut Value<'a>) -> Option<Vec<Value<'a>>> {
         None
     }
@@ -120,7 +121,7 @@ pub(super) trait ProviderShape: Sync {
     /// The result of a call.
     fn render_result<'v>(&self, call: &'v Call<'_>, text: String, is_error: bool) -> Value<'v>;
 
-    /// A result with the data beside its text, where the shape has a place for it.
+    /// A result with structured data next to its text, if the format has a place for it.
     fn with_structure<'v>(&self, result: Value<'v>, _structure: Option<Value<'v>>) -> Value<'v> {
         result
     }
@@ -130,7 +131,7 @@ pub(super) trait ProviderShape: Sync {
         results
     }
 
-    /// A tool as a request declares it. `declared` has its name and its description already.
+    /// A tool as declared in a request. `declared` already has its name and its description.
     fn declare(&self, declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json;
 }
 
@@ -140,64 +141,64 @@ pub(super) struct RunnableCall<'v> {
     pub(super) tool: &'v str,
     /// The arguments that go to the tool.
     pub(super) arguments: &'v Value<'v>,
-    /// Their text as it came, if it goes on byte for byte.
+    /// Their original text, if it is passed on byte for byte.
     pub(super) sent: Option<&'v str>,
 }
 
 impl<'v> RunnableCall<'v> {
-    /// The arguments for a shape that carries them as text.
+    /// The arguments, for a format that carries them as text.
     pub(super) fn arguments_text(&self) -> Cow<'v, str> {
         let written = || Cow::Owned(self.arguments.to_string());
         self.sent.map_or_else(written, Cow::Borrowed)
     }
 }
 
-/// One answer of a response body: its messages or items, and what the provider says about its end.
+/// One answer of a response body: its messages or items, and what the provider reports about its end.
 pub(super) struct RawAnswer<'a> {
     pub(super) messages: Vec<Value<'a>>,
     pub(super) completeness: Option<Completeness>,
 }
 
-/// How a provider's JSON looks, for help texts: the keys that tell its shapes apart, without their values.
+/// An outline of a provider's JSON for help texts: the keys that identify its formats, without their values.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ProviderSummary {
-    /// The provider's API, as people call it.
+    /// The common name of the provider's API.
     pub title: &'static str,
     /// A declared tool.
     pub tool: &'static str,
     /// A call.
     pub call: &'static str,
-    /// A message that may hold calls as text.
+    /// A message that may contain calls as text.
     pub message: Option<&'static str>,
-    /// A whole answer, with its calls and its finish reason.
+    /// A complete answer, with its calls and its finish reason.
     pub answer: Option<&'static str>,
 }
 
-/// The words of a provider.
+/// The keys and finish reasons of a provider.
 pub(super) struct Vocabulary {
-    /// How its JSON looks, for people.
+    /// An outline of its JSON, for people.
     pub(super) summary: ProviderSummary,
-    /// The finish reasons that say that an answer ended by itself, in any case.
+    /// The finish reasons of an answer that ended normally, in any case.
     pub(super) finished: &'static [&'static str],
-    /// The finish reasons that say that an answer was cut, or stopped by a filter, in any case.
+    /// The finish reasons of an answer that was cut, or stopped by a filter, in any case.
     pub(super) cut_off: &'static [&'static str],
-    /// The key under which a request has its history.
+    /// The key of the history in a request.
     pub(super) history: Option<&'static str>,
-    /// The keys under which a message has its parts: texts, calls and results.
+    /// The keys of a message's parts: texts, calls and results.
     pub(super) parts: &'static [&'static str],
-    /// The keys of lists of tools, beside `tools`, which everyone knows.
+    /// The keys of lists of tools, besides the universal `tools`.
     pub(super) tool_lists: &'static [&'static str],
     /// The keys of a tool's input schema.
     pub(super) input_schema: &'static [&'static str],
     /// The keys of a tool's output schema.
     pub(super) output_schema: &'static [&'static str],
-    /// The keys that declare tools that the provider runs itself, in lower case and without `_`.
+    /// The keys of declarations of tools that the provider runs itself, in lower case and without `_`.
     pub(super) hosted_tools: &'static [&'static str],
 }
 
 impl Vocabulary {
-    /// No words at all, to be completed.
+    /// An empty vocabulary, to be completed.
     pub(super) const fn of(summary: ProviderSummary) -> Self {
         Vocabulary {
             summary,

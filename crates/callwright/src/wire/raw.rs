@@ -1,8 +1,8 @@
-//! JSON as it was written: the members of an object and the items of a list, each as its own piece of the text.
+//! JSON as written: the members of an object and the items of a list, each as its own slice of the text.
 //!
-//! For answers that must go on byte for byte except for one value: a piece knows where it is. One level is read at a time.
-//! The outermost is read by `serde_json`, which checks all that is in it; within it, pieces are only cut apart. A key that
-//! occurs twice is an error, since readers differ in which one they take.
+//! For answers that must be passed on byte for byte except for one value: each slice knows its position. Reads one level at a
+//! time. `serde_json` reads the outermost level and validates everything inside; deeper levels are only split. A key that
+//! occurs twice is an error, since readers differ in which one they use.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -41,7 +41,7 @@ impl UnreadableAnswer {
 
 type Read<T> = Result<T, UnreadableAnswer>;
 
-/// An object of which each value is the text that it has.
+/// An object whose values are slices of the original text.
 #[derive(Debug)]
 pub struct RawObject<'a> {
     text: &'a str,
@@ -49,19 +49,19 @@ pub struct RawObject<'a> {
 }
 
 impl<'a> RawObject<'a> {
-    /// Reads an object, one level of it.
+    /// Reads one level of an object.
     ///
     /// # Errors
-    /// Fails if the text is not a JSON object, or has a key twice.
+    /// Fails if the text is not a JSON object, or if a key occurs twice.
     pub fn read(text: &'a str) -> Read<Self> {
         let Members(members) = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
         RawObject { text, members }.with_keys_once()
     }
 
-    /// Reads an object that is a piece of one that was read, so that it is known to be JSON.
+    /// Reads an object inside one that has been read, so that it is known to be JSON.
     ///
     /// # Errors
-    /// Fails if it is not an object, or has a key twice.
+    /// Fails if it is not an object, or if a key occurs twice.
     pub(super) fn of_valid(text: &'a str) -> Read<Self> {
         let mut members = Vec::new();
         let mut pieces = Pieces::begin(text, b'{')?;
@@ -83,19 +83,19 @@ impl<'a> RawObject<'a> {
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
             members.iter().take(at).any(|(before, _)| before == key)
         };
-        // Objects of an answer have a dozen keys; one with more is data, of which nothing is asked here.
+        // Objects of an answer have a dozen keys; one with more is data, whose keys do not matter here.
         if members.len() <= 64 && members.iter().enumerate().any(is_twice) {
             return Err(UnreadableAnswer::KeyTwice);
         }
         Ok(self)
     }
 
-    /// The text of a member that is there and not null.
+    /// The text of a member that is present and not null.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.written(key).filter(|text| *text != "null")
     }
 
-    /// The text of a member that is there.
+    /// The text of a member that is present.
     pub fn written(&self, key: &str) -> Option<&'a str> {
         let found = self.members.iter().find(|(name, _)| name == key);
         found.map(|(_, text)| *text)
@@ -109,12 +109,12 @@ impl<'a> RawObject<'a> {
     /// A member that is an object.
     ///
     /// # Errors
-    /// Fails if it is something else, or has a key twice.
+    /// Fails if it is something else, or if a key occurs twice.
     pub fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
         self.get(key).map(RawObject::of_valid).transpose()
     }
 
-    /// The items of a list; a list that is absent has none.
+    /// The items of a list; none if it is absent.
     ///
     /// # Errors
     /// Fails if it is not a list.
@@ -132,19 +132,19 @@ impl<'a> RawObject<'a> {
         self.get(key)?.parse().ok()
     }
 
-    /// Whether `type` says that it is this.
+    /// Whether its `type` is this.
     pub fn is_a(&self, kind: &str) -> bool {
         self.text("type").as_deref() == Some(kind)
     }
 
-    /// Where a member is, with the comma that goes with it: what to take out so that the object lacks it.
+    /// The span of a member, including its comma: what to delete so that the object lacks it.
     pub fn member_span(&self, whole: &str, key: &str) -> Option<Range<usize>> {
         let at = self.members.iter().position(|(name, _)| name == key)?;
         let end = span(whole, self.members.get(at)?.1).end;
         if let Some(before) = at.checked_sub(1).and_then(|at| self.members.get(at)) {
             return Some(span(whole, before.1).end..end);
         }
-        // The first one goes with the comma after it.
+        // The first member goes with the comma after it.
         let start = span(whole, self.text).start + 1;
         let comma = match self.members.get(1) {
             Some(_) => whole.get(end..)?.find(',')? + 1,
@@ -153,7 +153,7 @@ impl<'a> RawObject<'a> {
         Some(start..end + comma)
     }
 
-    /// Where a member can be put in, and what has to follow it there.
+    /// Where a member can be inserted, and what has to follow it there.
     pub fn room(&self, whole: &str) -> (Range<usize>, &'static str) {
         let at = span(whole, self.text).start + 1;
         let comma = if self.members.is_empty() { "" } else { "," };
@@ -161,7 +161,7 @@ impl<'a> RawObject<'a> {
     }
 }
 
-/// The items of a list, as they are written.
+/// The items of a list, as written.
 ///
 /// # Errors
 /// Fails if the text is not a JSON list.
@@ -170,7 +170,7 @@ pub fn items(text: &str) -> Read<Vec<&str>> {
     Ok(items.into_iter().map(RawValue::get).collect())
 }
 
-/// The items of a list that is a piece of an object that was read.
+/// The items of a list inside an object that has been read.
 ///
 /// # Errors
 /// Fails if it is not a list.
@@ -179,7 +179,7 @@ pub(super) fn valid_items(text: &str) -> Read<Vec<&str>> {
     std::iter::from_fn(|| pieces.next().transpose()).collect()
 }
 
-/// Cuts a list or an object that is known to be JSON into its values, keys among them.
+/// Splits a list or an object that is known to be JSON into its values, including keys.
 struct Pieces<'a> {
     text: &'a str,
     at: usize,
@@ -217,7 +217,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Where the string ends that begins at a place.
+/// The end of the string that starts at a position.
 fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -229,7 +229,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Where the object or list ends that begins at a place.
+/// The end of the object or list that starts at a position.
 fn end_of_nested(bytes: &[u8], start: usize) -> Option<usize> {
     let (mut at, mut depth) = (start, 0_usize);
     loop {
@@ -249,7 +249,7 @@ fn end_of_nested(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// The text that a JSON string stands for; `None` if it is something else.
+/// The text of a JSON string; `None` if it is something else.
 pub fn text(written: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -257,7 +257,7 @@ pub fn text(written: &str) -> Option<Cow<'_, str>> {
     is_text.then(|| serde_json::from_str(written).ok().map(|Text(text)| text))?
 }
 
-/// Where a piece of a text is in it.
+/// The span of a slice within the whole text.
 pub fn span(whole: &str, piece: &str) -> Range<usize> {
     let start = piece.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
     start..start + piece.len()
@@ -341,7 +341,7 @@ mod tests {
             assert_eq!(valid_items(&list), items(&list));
         }
         assert_eq!(valid_items("[ ]"), Ok(Vec::new()));
-        // What is not JSON was not read before; it does no harm.
+        // Text that is not JSON was not read before, and does no harm.
         for text in [
             "",
             "[",

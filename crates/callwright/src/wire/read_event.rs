@@ -1,6 +1,6 @@
-//! One event while it is read: its data, what was found in it, and the answer that it adds to.
+//! The state while one event is read: its data, what was found in it, and the answer that it adds to.
 //!
-//! Each provider's file reads the shape of its events and notes here what they say. Notes become the sites of the event, and
+//! Each provider's file reads its own events and records here what they contain. The records become the sites of the event, and
 //! the calls, texts and choices of the answer.
 
 use std::borrow::Cow;
@@ -17,13 +17,13 @@ use crate::json::Value;
 /// How many calls and other parts an answer may have. Providers stop at 128 calls; the rest are texts between them.
 const MOST_PARTS: usize = 1_024;
 
-/// A part by which events refer to a call, or to a text: a block, an item, an entry of a list.
+/// A part by which events refer to a call or a text: a block, an item, an entry of a list.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) choice: usize,
-    /// How the provider numbers it.
+    /// The provider's number for it.
     pub(super) index: Option<u64>,
-    /// What the provider calls it.
+    /// The provider's name for it.
     pub(super) name: Option<String>,
     pub(super) call: Option<usize>,
     pub(super) text: Option<usize>,
@@ -41,7 +41,7 @@ impl Part {
     }
 }
 
-/// An event while it is read: its data, what was found in it, and the answer that it adds to.
+/// The state while one event is read: its data, what was found in it, and the answer that it adds to.
 pub(super) struct EventData<'d, 's> {
     pub(super) data: &'d str,
     pub(super) sites: Vec<Site>,
@@ -49,7 +49,7 @@ pub(super) struct EventData<'d, 's> {
 }
 
 impl<'d> EventData<'d, '_> {
-    /// The choice with this number; a new one if there is none.
+    /// The choice with this number, created if necessary.
     pub(super) fn choice(&mut self, number: u64) -> Result<usize, UnreadableAnswer> {
         let choices = &mut self.answer.choices;
         if let Some(at) = choices.iter().position(|choice| choice.number == number) {
@@ -62,7 +62,7 @@ impl<'d> EventData<'d, '_> {
         within_bounds(choices.len() - 1)
     }
 
-    /// A part that is not a call.
+    /// Adds a part that is not a call.
     pub(super) fn other_part(&mut self, part: Part) -> Result<(), UnreadableAnswer> {
         self.after_text(part.choice);
         self.add_part(part)
@@ -73,7 +73,7 @@ impl<'d> EventData<'d, '_> {
         within_bounds(self.answer.parts.len()).map(|_| ())
     }
 
-    /// A block or an item that holds text.
+    /// A block or an item that contains text.
     pub(super) fn text_part(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
         let choice = part.choice;
         let start = self
@@ -94,14 +94,14 @@ impl<'d> EventData<'d, '_> {
         Ok(text)
     }
 
-    /// The text of a choice that this one is of all of them.
+    /// The n-th text of a choice.
     pub(super) fn text_of_choice(&self, choice: usize, number: usize) -> Option<usize> {
         let texts = self.answer.texts.iter().enumerate();
         let mut own = texts.filter(|(_, text)| text.choice == choice);
         own.nth(number).map(|(at, _)| at)
     }
 
-    /// Something that is not text follows the text of a choice, if it has any.
+    /// Records that something other than text follows the text of a choice, if there is any.
     pub(super) fn after_text(&mut self, choice: usize) {
         let has_part = self.answer.texts.iter().any(|text| text.choice == choice);
         if let Some(of) = self.answer.choices.get_mut(choice) {
@@ -109,21 +109,21 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// The text of a choice is told in a way that cannot be relied on.
+    /// Records that the text of a choice is not reliable.
     pub(super) fn is_mixed(&mut self, choice: usize) {
         if let Some(of) = self.answer.choices.get_mut(choice) {
             of.is_mixed = true;
         }
     }
 
-    /// Notes the id of the answer.
+    /// Records the id of the answer.
     pub(super) fn answer_id(&mut self, object: &RawObject<'d>, key: &str) {
         if self.answer.id.is_none() {
             self.answer.id = object.text(key).map(Cow::into_owned);
         }
     }
 
-    /// Notes how many tokens the answer has: all of them, without those of a kind that is not read here.
+    /// Records how many tokens the answer has, without those that are not read here.
     pub(super) fn tokens(
         &mut self,
         usage: &RawObject<'d>,
@@ -137,22 +137,22 @@ impl<'d> EventData<'d, '_> {
         self.answer.tokens = usage.number(all).map(|all| all.saturating_sub(apart));
     }
 
-    /// Notes that a message has reasoning.
+    /// Records that a message has reasoning.
     pub(super) fn reasoning(&mut self) {
         self.answer.has_reasoning = true;
     }
 
-    /// The last part that is this one.
+    /// The last part that matches.
     pub(super) fn part(&self, is: impl Fn(&Part) -> bool) -> Option<&Part> {
         self.answer.parts.iter().rfind(|part| is(part))
     }
 
-    /// How many parts came before the last one that is this.
+    /// How many parts came before the last one that matches.
     pub(super) fn number_of_part(&self, is: impl Fn(&Part) -> bool) -> Option<u64> {
         u64::try_from(self.answer.parts.iter().rposition(is)?).ok()
     }
 
-    /// A call begins. Those of the same choice before it have ended.
+    /// Starts a call, which ends earlier calls of the same choice.
     pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
         let choice = part.choice;
         self.end_calls(choice);
@@ -173,7 +173,7 @@ impl<'d> EventData<'d, '_> {
         Some(&call.tool)
     }
 
-    /// Notes the id of a call, and where it is written.
+    /// Records the id of a call, and where it is written.
     pub(super) fn identify(&mut self, at: usize, object: &RawObject<'d>, key: &str) {
         if let (Some(written), Some(id)) = (object.get(key), object.text(key)) {
             self.site(written, SiteRole::Id { call: at });
@@ -181,7 +181,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes what a call goes by.
+    /// Records an identifier of a call.
     pub(super) fn identify_as(&mut self, at: usize, id: &str) {
         let mut parts = self.answer.parts.iter_mut();
         let part = parts.find(|part| part.call == Some(at) && part.name.is_none());
@@ -198,28 +198,28 @@ impl<'d> EventData<'d, '_> {
         self.answer.calls.iter().position(has)
     }
 
-    /// The name of the call's tool belongs to a namespace.
+    /// Records the namespace of the call's tool.
     pub(super) fn namespace(&mut self, call: usize, namespace: String) {
         if let Some(call) = self.call(call) {
             call.namespace = Some(namespace);
         }
     }
 
-    /// There is no room for another call where this one is.
+    /// Records that there is no room for another call next to this one.
     pub(super) fn is_single(&mut self, call: usize) {
         if let Some(call) = self.call(call) {
             call.is_single = true;
         }
     }
 
-    /// The client's tools do not run it, or not as a call that can be judged.
+    /// Records that the client's tools do not run this call, or that it cannot be judged.
     pub(super) fn is_foreign(&mut self, call: usize) {
         if let Some(call) = self.call(call) {
             call.is_foreign = true;
         }
     }
 
-    /// How many calls of its choice came before a call.
+    /// How many calls of the same choice came before a call.
     pub(super) fn number_in_choice(&self, at: usize) -> u64 {
         let calls = &self.answer.calls;
         let choice = calls.get(at).map(|call| call.choice);
@@ -233,7 +233,7 @@ impl<'d> EventData<'d, '_> {
         self.answer.calls.get_mut(at)
     }
 
-    /// The calls of a choice have ended.
+    /// Ends the calls of a choice.
     pub(super) fn end_calls(&mut self, choice: usize) {
         let calls = self.answer.calls.iter_mut();
         for call in calls.filter(|call| call.choice == choice) {
@@ -247,7 +247,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes what the model said; returns where that begins in the text of the choice.
+    /// Records text of the model; returns where it starts in the text of the choice.
     pub(super) fn say(&mut self, choice: usize, written: &'d str) -> Option<usize> {
         let said = text(written)?;
         let of = self.answer.choices.get_mut(choice)?;
@@ -258,7 +258,7 @@ impl<'d> EventData<'d, '_> {
         Some(start)
     }
 
-    /// Notes what is new of the text in a block or an item.
+    /// Records new text in a block or an item.
     pub(super) fn say_in(&mut self, text: usize, written: &'d str) {
         let Some(choice) = self.answer.texts.get(text).map(|text| text.choice) else {
             return;
@@ -278,7 +278,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes the whole text in a block or an item, of which all has come before, or nothing.
+    /// Records the whole text of a block or an item, which has arrived either completely or not at all.
     pub(super) fn say_again(&mut self, at: usize, written: &'d str) {
         let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(at) else {
             return;
@@ -299,7 +299,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes that all of an event is about a block or an item that holds text.
+    /// Records that a whole event belongs to a block or an item that contains text.
     pub(super) fn is_of_text(&mut self, text: usize) {
         if let Some(StreamedText { choice, span, .. }) = self.answer.texts.get(text) {
             let role = SiteRole::TextPart {
@@ -310,7 +310,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes the list of the parts of a choice: where each begins in its text, if it is nothing but text.
+    /// Records the list of a choice's parts: where each starts in the text, if it is only text.
     pub(super) fn part_list(
         &mut self,
         choice: usize,
@@ -324,7 +324,7 @@ impl<'d> EventData<'d, '_> {
         self.answer_site(inner, ("", ""), SiteRole::PartList { choice, parts });
     }
 
-    /// Notes where a message would have more calls: after the `last` one, or in a list that is absent, null or empty.
+    /// Records where further calls would go in a message: after the `last` one, or in a list that is absent, null or empty.
     pub(super) fn call_list(
         &mut self,
         choice: usize,
@@ -345,14 +345,14 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes the number of the event that ends a stream.
+    /// Records the number of the event that ends a stream.
     pub(super) fn event_number(&mut self, object: &RawObject<'d>, key: &str) {
         if let (Some(written), Some(number)) = (object.get(key), object.number(key)) {
             self.site(written, SiteRole::EventNumber(number));
         }
     }
 
-    /// Notes the name of a call's tool, or a piece of it.
+    /// Records the name of a call's tool, or a piece of it.
     pub(super) fn name(&mut self, at: usize, written: &'d str, extent: Extent) {
         let name = text(written).unwrap_or_default();
         if let Some(call) = self.call(at) {
@@ -364,7 +364,7 @@ impl<'d> EventData<'d, '_> {
         self.site(written, SiteRole::Name { call: at, extent });
     }
 
-    /// Notes arguments. A provider that wants them as a text (`as_text`) may send the value all the same.
+    /// Records arguments. A provider that wants them as text (`as_text`) may still send the value.
     pub(super) fn arguments(&mut self, at: usize, written: &'d str, extent: Extent, as_text: bool) {
         let sent = match text(written).filter(|_| as_text) {
             Some(text) => text,
@@ -393,7 +393,7 @@ impl<'d> EventData<'d, '_> {
         self.site(written, role);
     }
 
-    /// Notes where the arguments of a call would be that has none, so that they can be put in.
+    /// Records where the arguments of a call without any would go, so that they can be inserted.
     pub(super) fn no_arguments(
         &mut self,
         at: usize,
@@ -413,7 +413,7 @@ impl<'d> EventData<'d, '_> {
         );
     }
 
-    /// Notes the end of a choice, and that `calls` would be the reason if calls are there.
+    /// Records the end of a choice, and that `calls` would be the reason if there were calls.
     pub(super) fn finish(
         &mut self,
         choice: usize,
@@ -435,7 +435,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes the end of a choice whose reason is a state.
+    /// Records the end of a choice whose reason is a status.
     pub(super) fn ended(&mut self, choice: usize, written: &'d str, is_cut: bool) {
         self.finish(choice, written, &[], None);
         if let Some(of) = self.answer.choices.get_mut(choice).filter(|_| is_cut) {
@@ -443,12 +443,12 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Notes a defect, and what ought to be in its place.
+    /// Records a defect, and what should be in its place.
     pub(super) fn defect(&mut self, written: &'d str, defect: EnvelopeDefect, instead: String) {
         self.site(written, SiteRole::Defect { defect, instead });
     }
 
-    /// A member that ought not to be there.
+    /// Records a member that should not be there.
     pub(super) fn surplus(&mut self, object: &RawObject<'d>, key: &str, defect: EnvelopeDefect) {
         if let Some(span) = object.member_span(self.data, key) {
             let instead = String::new();
@@ -456,7 +456,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Compares the number of a call with the one that it ought to have.
+    /// Compares the number of a call with the expected one.
     pub(super) fn numbered(&mut self, object: &RawObject<'d>, index: Option<u64>, number: u64) {
         if index == Some(number) {
             return;

@@ -1,6 +1,6 @@
 //! A call in a recorded conversation: the call, its place in the conversation, and its outcome.
 //!
-//! `session`, `turn`, `round`, `output` and `is_error` are members beside the call, whatever shape the call has.
+//! `session`, `turn`, `round`, `output` and `is_error` are members next to the call, whatever format the call has.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::words::{Moment, Output, Place, Ran, ToolFailure};
 /// How many members [`member`] knows.
 const MEMBERS: usize = 8;
 
-/// How many of them may be beside a call of any shape; the others belong to our own call lines.
+/// How many of them may be next to a call of any format; the others belong to our own call lines.
 const BESIDE: usize = 5;
 
 fn member(key: &str) -> Option<usize> {
@@ -34,8 +34,7 @@ fn member(key: &str) -> Option<usize> {
     })
 }
 
-/// Whether this is one of our own call lines with nothing else in it, which most are: then one look at each member is
-/// enough.
+/// Whether this is one of our own call lines and contains nothing else, as most are: one pass over the members is enough then.
 fn is_own_line(value: &Value<'_>) -> bool {
     let mut seen = [false; MEMBERS];
     let once = |(key, _): &(Cow<'_, str>, Value<'_>)| {
@@ -57,9 +56,9 @@ pub struct Recorded<'a> {
     pub session: Option<Cow<'a, str>>,
     /// When in that conversation.
     pub at: Moment,
-    /// What the tool answered, if that was recorded.
+    /// The tool's result, if it was recorded.
     pub output: Option<Value<'a>>,
-    /// Whether the answer is an error.
+    /// Whether the result is an error.
     pub is_error: bool,
 }
 
@@ -89,7 +88,7 @@ impl Recorded<'_> {
     pub fn ran(&self) -> Option<Ran<'_>> {
         let output = match &self.output {
             Some(output) => recorded_output(output),
-            // It failed, and how was not recorded.
+            // It failed, but the error was not recorded.
             None if self.is_error => Output::from(""),
             None => return None,
         };
@@ -101,7 +100,7 @@ impl Recorded<'_> {
     }
 }
 
-/// A recorded answer as the tool gave it: text, or a value, which may be an MCP result.
+/// A recorded result as the tool returned it: text, or a value, which may be an MCP result.
 pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     match output {
         Value::String(text) => Output::from(text.as_ref()),
@@ -109,7 +108,7 @@ pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
     }
 }
 
-/// The same for an owned answer: nothing of it is copied.
+/// The same for an owned result, without copying.
 pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
     match output {
         Value::String(text) => Output::Text(text),
@@ -118,10 +117,10 @@ pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
     }
 }
 
-/// Reads one line of JSON Lines: a call in any known shape, and what is recorded beside it.
+/// Reads one line of JSON Lines: a call in any known format, and what was recorded with it.
 ///
 /// # Errors
-/// Fails if the line is not JSON or not a call; the error says which and names the column.
+/// Fails if the line is not JSON or not a call; the error says which, and names the column.
 pub fn read_recorded(line: &str) -> Result<Recorded<'_>, Error> {
     recorded(read_json(line)?)
 }
@@ -160,7 +159,7 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
         Some(Value::Bool(yes)) => yes,
         Some(other) => return Err(wrong("is_error", "true or false", &other)),
     };
-    // An MCP result says so itself.
+    // An MCP result carries the flag itself.
     let says_so =
         output.as_ref().and_then(|output| output.get("isError")) == Some(&Value::Bool(true));
     let call = match tool {
@@ -198,7 +197,7 @@ fn number(value: Option<Value<'_>>, key: &str) -> Result<Option<u64>, Error> {
     })
 }
 
-/// A text instead of a number: different from other texts, and neither before nor after them.
+/// A number for a text: it differs from that of other texts, but its order means nothing.
 fn name(text: &str) -> u64 {
     xxh3_64(text.as_bytes()) | Moment::FIRST_NAME
 }

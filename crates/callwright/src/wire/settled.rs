@@ -1,7 +1,7 @@
-//! Answers for the model: what became of calls, in a provider's shape.
+//! The outcomes of calls in a provider's format, as answers to the model.
 //!
-//! Every call gets exactly one answer: also one that was refused, cancelled, or run beside one that failed. Providers
-//! reject a history in which a call has none.
+//! Every call gets exactly one answer, including one that was refused, cancelled, or run next to one that failed. Providers
+//! reject a history in which a call has no result.
 
 use super::Provider;
 use crate::call::Call;
@@ -10,7 +10,7 @@ use crate::json::Value;
 use crate::verdict::Settled;
 use crate::words::Output;
 
-/// What became of a call, as the provider's tool result.
+/// The outcome of a call, as the provider's tool result.
 pub fn render_settled<'v>(
     provider: Provider,
     call: &'v Call<'_>,
@@ -28,8 +28,8 @@ pub fn render_settled<'v>(
     shape.with_structure(shape.render_result(call, told, is_error), structure)
 }
 
-/// What became of the calls of one answer of the model, as what follows it in the history: a message each, or one
-/// message with all of them where the provider wants that.
+/// The outcomes of the calls in one answer of the model, as what follows it in the history: one message each, or one message
+/// for all where the provider requires that.
 pub fn render_round<'v, 'a: 'v, 'b: 'v>(
     provider: Provider,
     round: impl IntoIterator<Item = (&'v Call<'a>, &'v Settled<'b>)>,

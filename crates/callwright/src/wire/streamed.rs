@@ -1,9 +1,9 @@
-//! An answer as it comes over the wire: the data of its events, or its whole body → calls, text and finish, and where in
-//! the data each of them is written.
+//! An answer as it arrives over the wire: the data of its events, or its whole body → calls, text and finish reason, and where
+//! in the data each of them is written.
 //!
-//! A whole body is read as one event, so a streamed answer and a whole one come out the same. Each provider's file says
-//! what its events mean ([`super::provider::ProviderShape::read_event`]). Defects of the envelope that clients trip over
-//! are noted with what ought to be in their place. Nothing is judged or changed here, and reasoning is not read.
+//! A whole body is read as one event, so a streamed answer and a complete one give the same result. Each provider's file
+//! interprets its events ([`super::provider::ProviderShape::read_event`]). Defects of the envelope that clients trip over are
+//! recorded along with what should be in their place. Never judges or changes anything, and does not read reasoning.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -39,27 +39,27 @@ pub struct AnswerReader {
     answer: StreamedAnswer,
 }
 
-/// What has come of an answer so far.
+/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct StreamedAnswer {
     /// The provider's id of the answer.
     pub id: Option<String>,
-    /// Its calls, in the order in which they began.
+    /// Its calls, in the order in which they started.
     pub calls: Vec<StreamedCall>,
-    /// Its choices; there is one unless the request asked for more.
+    /// Its choices: one, unless the request asked for more.
     pub choices: Vec<StreamedChoice>,
-    /// The blocks or items of its choices that hold what the model said, where the provider has such.
+    /// The blocks or items of its choices that contain text, where the provider has those.
     pub texts: Vec<StreamedText>,
-    /// The parts of the answer by which later events refer to what came before.
+    /// The parts of the answer to which later events refer.
     pub(super) parts: Vec<Part>,
-    /// How many tokens the provider counts that ought to be in the text and the calls.
+    /// How many tokens the provider counts for the text and the calls.
     pub(super) tokens: Option<u64>,
-    /// Whether tokens went into what is not read here.
+    /// Whether some tokens belong to content that is not read here.
     pub(super) has_reasoning: bool,
 }
 
-/// A block or an item that holds text.
+/// A block or an item that contains text.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct StreamedText {
@@ -72,13 +72,13 @@ pub struct StreamedText {
 }
 
 impl StreamedAnswer {
-    /// How many parts have come that the provider numbers.
+    /// How many numbered parts have arrived.
     pub fn number_of_parts(&self) -> u64 {
         u64::try_from(self.parts.len()).unwrap_or(u64::MAX)
     }
 
-    /// Whether the provider counts many more tokens than have come as text and calls: something was lost on the way, mostly
-    /// to a parser that took a mark in a sentence for the beginning of a call.
+    /// Whether the provider counts many more tokens than have arrived as text and calls: something was lost on the way, usually
+    /// to a parser that took a marker in a sentence for the start of a call.
     pub fn lacks_text(&self) -> bool {
         let of_calls = self.calls.iter().map(|call| {
             let arguments = call.arguments.as_ref().map_or(0, String::len);
@@ -94,11 +94,11 @@ impl StreamedAnswer {
     }
 }
 
-/// With fewer tokens, marks of templates and blanks could be all that is missing. A token has three or four bytes, and one at
-/// the least.
+/// With fewer tokens, template markers and blanks could account for the difference. A token has three or four bytes, and at
+/// least one.
 const MANY_TOKENS: u64 = 64;
 
-/// A call of which everything or a part has come.
+/// A call that has arrived in full or in part.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 #[allow(
@@ -112,34 +112,33 @@ pub struct StreamedCall {
     pub id: Option<String>,
     /// The name of its tool, as the provider writes it.
     pub tool: String,
-    /// The namespace that the name belongs to, if the provider has them. [`AnswerReader::call`] puts it before the name, with
-    /// a dot.
+    /// The namespace of the name, if the provider has them. [`AnswerReader::call`] puts it before the name, with a dot.
     pub namespace: Option<String>,
-    /// Its arguments as text, as far as they have come; `None` if there are none.
+    /// Its arguments as text, as far as they have arrived; `None` if there are none.
     pub arguments: Option<String>,
-    /// Whether nothing of it can follow.
+    /// Whether nothing more of it can follow.
     pub has_ended: bool,
-    /// Whether it is not for the client's tools to run, or has arguments that are not JSON.
+    /// Whether it is not for the client's tools to run, or its arguments are not JSON.
     pub is_foreign: bool,
-    /// Whether its arguments came in pieces.
+    /// Whether its arguments arrived in pieces.
     pub has_pieces: bool,
-    /// Whether the place where it was made has no room for a second one.
+    /// Whether there is no room for a second call next to it.
     pub is_single: bool,
-    /// Whether its arguments are those of its beginning, which count only if no pieces follow.
+    /// Whether its arguments are the initial ones, which count only if no pieces follow.
     pub(super) has_only_initial: bool,
 }
 
-/// One of the answers that a response holds.
+/// One of the choices in a response.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct StreamedChoice {
-    /// The number that the provider gives it.
+    /// The provider's number for it.
     pub number: u64,
-    /// What the model said to the user, without its reasoning.
+    /// The model's text to the user, without its reasoning.
     pub text: String,
-    /// What the provider says about the end; `None` until it does.
+    /// What the provider reports about the end; `None` until it does.
     pub completeness: Option<Completeness>,
-    /// Whether its text is not simply its last part: something else follows, or it is told in two ways.
+    /// Whether its text is not simply its last part: something else follows, or it arrived in two forms.
     pub is_mixed: bool,
 }
 
@@ -149,13 +148,13 @@ pub struct StreamedChoice {
 pub struct Site {
     /// Where it is.
     pub span: Range<usize>,
-    /// What is there.
+    /// What is written there.
     pub role: SiteRole,
-    /// What has to come before and after another text there: nothing, unless a member is missing and would be put in.
+    /// What has to surround the text that is inserted there: nothing, unless a member is missing and would be added.
     pub(super) around: (&'static str, &'static str),
 }
 
-/// What a [`Site`] holds.
+/// What a [`Site`] contains.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SiteRole {
@@ -180,28 +179,28 @@ pub enum SiteRole {
         /// Whether they are in a JSON string; otherwise they are the JSON.
         as_text: bool,
     },
-    /// Something that the model said, as a JSON string.
+    /// Text of the model, as a JSON string.
     Text {
         /// The choice.
         choice: usize,
         /// Where it is in the text of the choice.
         said: Range<usize>,
     },
-    /// All that an event says of a block or an item that holds text.
+    /// Everything that an event says about a block or an item that contains text.
     TextPart {
         /// The choice.
         choice: usize,
-        /// Where the block or item begins in the text of the choice.
+        /// Where the block or item starts in the text of the choice.
         start: usize,
     },
     /// The parts of a choice, without the brackets around them.
     PartList {
         /// The choice.
         choice: usize,
-        /// Where each part is, and where it begins in the text of the choice if it is nothing but text.
+        /// Where each part is, and where it starts in the text of the choice if it is only text.
         parts: Vec<(Range<usize>, Option<usize>)>,
     },
-    /// Where a choice has room for calls, after those that are there: entries of a list.
+    /// Where a choice has room for further calls, after the existing ones: entries of a list.
     CallList {
         /// The choice.
         choice: usize,
@@ -210,7 +209,7 @@ pub enum SiteRole {
     Finish {
         /// The choice.
         choice: usize,
-        /// What it would be if the choice had calls, as JSON; `None` if that makes no difference.
+        /// What the reason would be if the choice had calls, as JSON; `None` if that makes no difference.
         with_calls: Option<&'static str>,
     },
     /// The number of the event that ends the stream.
@@ -219,7 +218,7 @@ pub enum SiteRole {
     Defect {
         /// What kind of defect.
         defect: EnvelopeDefect,
-        /// What ought to be there, as JSON.
+        /// What should be there, as JSON.
         instead: String,
     },
 }
@@ -227,11 +226,11 @@ pub enum SiteRole {
 /// How much of a call's arguments, or of its name, a place holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// One of the pieces that are put together.
+    /// One of several pieces that belong together.
     Piece,
-    /// All of them. Where pieces came before, it repeats them.
+    /// All of it. If pieces came before, it repeats them.
     Whole,
-    /// All of them, unless pieces follow.
+    /// All of it, unless pieces follow.
     Initial,
 }
 
@@ -247,12 +246,12 @@ pub enum EnvelopeDefect {
     CallName,
     /// Arguments that should be in a text are not.
     ArgumentsEncoding,
-    /// The reason of the end says nothing of the calls that are there.
+    /// The finish reason does not mention the calls that are there.
     FinishReason,
 }
 
 impl EnvelopeDefect {
-    /// The name of the edit that mends it.
+    /// The name of the edit that fixes it.
     pub fn name(self) -> &'static str {
         match self {
             EnvelopeDefect::CallIndex => "call_index",
@@ -265,7 +264,7 @@ impl EnvelopeDefect {
 }
 
 impl Site {
-    /// The text that puts this JSON in its place.
+    /// The text to write at this place so that it holds this JSON.
     pub fn filled_with(&self, json: &str) -> String {
         let (before, after) = self.around;
         [before, json, after].concat()
@@ -273,7 +272,7 @@ impl Site {
 }
 
 impl AnswerReader {
-    /// For answers of this provider. (MCP has no model that answers; everything there is unreadable.)
+    /// A reader for answers of this provider. (MCP has no model answers; everything is unreadable there.)
     pub fn new(provider: Provider) -> Self {
         AnswerReader {
             provider,
@@ -281,7 +280,7 @@ impl AnswerReader {
         }
     }
 
-    /// What has come so far.
+    /// The part that has arrived.
     pub fn answer(&self) -> &StreamedAnswer {
         &self.answer
     }
@@ -289,7 +288,7 @@ impl AnswerReader {
     /// Reads the data of one event, or a whole body.
     ///
     /// # Errors
-    /// Fails if it is not what the provider sends. What came before is kept; what follows cannot be relied on.
+    /// Fails if it is not what the provider sends. Earlier data is kept; anything that follows is unreliable.
     pub fn read(&mut self, data: &str) -> Result<Vec<Site>, UnreadableAnswer> {
         let shape = self.provider.shape();
         let mut event = EventData {
@@ -302,14 +301,14 @@ impl AnswerReader {
         Ok(event.sites)
     }
 
-    /// Says that nothing follows.
+    /// Marks the end of the data.
     pub fn end(&mut self) {
         for call in &mut self.answer.calls {
             call.has_ended = true;
         }
     }
 
-    /// Says that the stream broke off: what had no end by then was cut off.
+    /// Marks that the stream broke off: anything unfinished was cut off.
     pub fn break_off(&mut self) {
         self.end();
         for choice in &mut self.answer.choices {
@@ -317,7 +316,7 @@ impl AnswerReader {
         }
     }
 
-    /// A call, as far as it has come, with what is known of its end: one that another one follows was complete.
+    /// A call, as far as it has arrived, with what is known about its end: a call that another one follows was complete.
     pub fn call(&self, at: usize) -> Option<Call<'_>> {
         let call = self.answer.calls.get(at)?;
         let arguments = match &call.arguments {

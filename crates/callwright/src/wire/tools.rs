@@ -1,8 +1,8 @@
-//! Tools out of any provider's shape, and into one.
+//! Reads tools in any provider's format, and writes them in one.
 //!
-//! Takes the text of a tool file and returns its [`ToolSpec`]s in order; each tool's own keys tell which provider's it
-//! is, so one file may mix them. Nothing is compiled or changed. Each schema is read by itself: one that cannot be read
-//! costs its own tool the validation, and no other.
+//! Takes the text of a tool file and returns its [`ToolSpec`]s in order; each tool's keys tell its provider, so one file may
+//! mix them. Compiles and changes nothing. Each schema is read separately: one that cannot be read loses only its own tool's
+//! validation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::provider::{Provider, Vocabulary, vocabularies};
 use crate::error::{Error, ErrorKind};
 use crate::words::{DeclaredBy, ToolSpec};
 
-/// A tool as a provider wants it declared in a request. (Gemini wants them collected under `functionDeclarations`.) The
-/// schema goes as it is; whether the provider takes all of it is another question.
+/// A tool as a provider wants it declared in a request. (Gemini wants them collected under `functionDeclarations`.) The schema
+/// is passed on unchanged; whether the provider supports all of it is another question.
 pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
-    // Providers want a schema even where there are no arguments.
+    // Providers require a schema even if there are no arguments.
     let schema = tool
         .input_schema
         .as_deref()
@@ -32,11 +32,11 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
     provider.shape().declare(declared, schema, tool)
 }
 
-/// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (a whole
-/// `tools/list` answer too), OpenAI chat and responses, Anthropic, Gemini.
+/// Reads tools in any of these formats, alone, in an array, or under `tools`: MCP (including a complete `tools/list` response),
+/// OpenAI chat and responses, Anthropic, Gemini.
 ///
-/// A tool whose schema cannot be read (a number beyond all bounds, half a character, a hundred levels) is known by its
-/// name, and says why in [`ToolSpec::input_fault`].
+/// A tool whose schema cannot be read (a number beyond all bounds, half a character, a hundred levels) keeps its name, and
+/// [`ToolSpec::input_fault`] says why.
 ///
 /// # Errors
 /// Fails if the text is not JSON, or an entry is not a tool or has no name; the error names the entry.
@@ -46,19 +46,19 @@ pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     Ok(tools)
 }
 
-/// The members of an object, each unread.
+/// The members of an object, each unparsed.
 type Members<'t> = BTreeMap<String, &'t RawValue>;
 
 fn read<'t, T: serde::Deserialize<'t>>(text: &'t str) -> Result<T, ErrorKind> {
     serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)
 }
 
-/// The keys of one kind, of all providers.
+/// The keys of one kind, for all providers.
 fn keys(of: fn(&Vocabulary) -> &'static [&'static str]) -> impl Iterator<Item = &'static str> {
     vocabularies().flat_map(move |own| of(own).iter().copied())
 }
 
-/// The keys under which a file has lists of tools.
+/// The keys of lists of tools in a file.
 fn lists() -> impl Iterator<Item = &'static str> {
     std::iter::once("tools").chain(keys(|own| own.tool_lists))
 }
@@ -86,7 +86,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
                 };
                 return read_entry(entry[key], &inner, tools);
             }
-            // A whole JSON-RPC answer to `tools/list`.
+            // A complete JSON-RPC response to `tools/list`.
             let result = entry.get("result");
             if let Some(result) = result.filter(|result| kind_of(result) == "an object") {
                 return read_entry(result, place, tools);
@@ -115,8 +115,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
     }
 }
 
-/// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): they take
-/// no call that could be judged.
+/// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): there are no calls of them to judge.
 fn is_hosted(entry: &Members<'_>) -> bool {
     let is_hosted = |key: &String| {
         let folded = key.replace('_', "").to_ascii_lowercase();
@@ -129,7 +128,7 @@ fn is_hosted(entry: &Members<'_>) -> bool {
             || entry.keys().any(is_hosted))
 }
 
-/// A member that is a text, and can be read.
+/// A member that is a readable text.
 fn text(entry: &Members<'_>, key: &str) -> Option<String> {
     serde_json::from_str(entry.get(key)?.get()).ok()
 }

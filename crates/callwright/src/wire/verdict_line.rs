@@ -1,4 +1,4 @@
-//! A verdict as other programs read it: one line of JSON.
+//! A verdict for other programs: one line of JSON.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::verdict::{Settled, Verdict};
 use crate::words::{Checked, Edit, Failure, Notation, Notice, OutputVerdict};
 
 impl Settled<'_> {
-    /// The call and what became of it, as a line of JSON Lines.
+    /// The call and its outcome as a line of JSON Lines.
     pub fn line<'v>(&'v self, call: &'v Call<'_>, feedback: &'v Feedback) -> VerdictLine<'v> {
         VerdictLine {
             notice: self.notice(),
@@ -52,8 +52,8 @@ impl Verdict<'_> {
     }
 }
 
-/// A verdict as other programs read it: one line of JSON. What it says in words holds no secrets; the arguments and the
-/// edits do, because a program needs them, unless they are [masked](VerdictLine::masked).
+/// A verdict for other programs: one line of JSON. Its sentences contain no secrets; the arguments and the edits may, because a
+/// program needs them, unless they are [masked](VerdictLine::masked).
 #[derive(Debug)]
 #[must_use]
 pub struct VerdictLine<'v> {
@@ -62,7 +62,7 @@ pub struct VerdictLine<'v> {
     tool: &'v str,
     verdict: &'static str,
     arguments: Option<&'v Value<'v>>,
-    /// The text of valid arguments, where it can go out as it came.
+    /// The text of valid arguments, if it can be copied as sent.
     sent: Option<&'v str>,
     edits: &'v [Edit],
     failure: Option<&'v Failure>,
@@ -146,7 +146,7 @@ impl VerdictLine<'_> {
         out.push('}');
     }
 
-    /// What became of the result, and why.
+    /// The verdict on the result, and its reason.
     fn write_result(&self, result: &Checked<'_>, out: &mut String) {
         let (verdict, key) = match result.verdict {
             OutputVerdict::Passed => ("ok", ""),
@@ -171,7 +171,7 @@ impl VerdictLine<'_> {
     }
 }
 
-/// The text of a valid object, if it is on one line: it need not be written again. (`null` means `{}`.)
+/// The text of a valid object, if it is on one line: then it need not be serialised again. (`null` means `{}`.)
 fn as_part_of_a_line(text: &str) -> Option<&str> {
     let text = text.trim_ascii();
     let is_one_line = !text.bytes().any(|byte| byte < b' ');

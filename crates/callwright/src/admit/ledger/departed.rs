@@ -1,8 +1,8 @@
-//! Which sessions had to leave for others, and how many of them came back.
+//! Counts sessions that were evicted, and how many of them came back.
 //!
-//! A session that leaves after its last call has lost nothing; one that goes on has lost what was known of it. Both are
-//! told apart by the names of those that left. Where there are too many, a random half of the names is kept, and a session
-//! that comes back counts for all those that it was drawn from.
+//! A session evicted after its last call has lost nothing; one that continues has lost its memory. The names of evicted
+//! sessions tell the two apart. When there are too many, a random half of the names is kept, and a session that comes back
+//! counts for all those it was sampled from.
 
 use ahash::AHashMap;
 
@@ -10,18 +10,18 @@ use ahash::AHashMap;
 /// exact.
 const NAMES: usize = 4_096;
 
-/// See the module.
+/// The names of evicted sessions; see the module.
 #[derive(Debug, Default)]
 pub(super) struct Departed {
-    /// Whether the session has been counted, by its name.
+    /// Whether the return of a session has been counted, by its name.
     names: AHashMap<u64, bool>,
-    /// How often the names were halved: only those that end in as many zero bits are kept.
+    /// How often the names were halved: only those that end in this many zero bits are kept.
     halvings: u32,
     returned: u64,
 }
 
 impl Departed {
-    /// A session had to leave.
+    /// Records that a session was evicted.
     pub(super) fn left(&mut self, name: u64) {
         if name.trailing_zeros() < self.halvings {
             return;
@@ -35,7 +35,7 @@ impl Departed {
         }
     }
 
-    /// A session begins, or goes on after it had to leave.
+    /// Records that a session starts, or continues after its eviction.
     pub(super) fn came(&mut self, name: u64) {
         if let Some(counted) = self.names.get_mut(&name)
             && !std::mem::replace(counted, true)
@@ -84,7 +84,7 @@ mod tests {
         for session in 0..200_000 {
             departed.came(name(session));
         }
-        // One in 128 is kept: about 1,560 of those that come back, so the error is some percent.
+        // One in 128 is kept: about 1,560 of the returning ones, so the error is a few percent.
         let returned = departed.returned();
         assert!((170_000..230_000).contains(&returned), "{returned}");
     }

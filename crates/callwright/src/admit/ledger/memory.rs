@@ -1,10 +1,10 @@
-//! Sessions in the memory of this process.
+//! Sessions in this process's memory.
 //!
-//! Bounded in sessions and in calls: the session that was not used for longest leaves first, and is counted. Sessions are
-//! spread over shards by the hash of their name; a shard is locked for one step of one session.
+//! Bounded in sessions and in calls: the least recently used session is evicted first, and counted. Sessions are spread over
+//! shards by the hash of their name; a shard is locked for one step of one session.
 //!
-//! With many sessions, what a step costs is the memory that it touches. So a session lies in the table itself, and
-//! the order of use is a queue that is only written at its end, not a list through all sessions.
+//! With many sessions, the cost of a step is the memory it touches. So a session is stored in the table itself, and the order
+//! of use is a queue that is only written at its end, not a linked list through all sessions.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,15 +23,15 @@ const SHARDS: usize = 64;
 /// How many sessions are kept by default. One with twenty calls in its turn takes about 5 kB.
 const SESSIONS: usize = 100_000;
 
-/// How many calls of their turns all sessions together may remember, for each session that fits. A call takes about 270
-/// bytes, so this many in each of the sessions are 1.4 GB; few turns have more.
+/// How many calls all sessions together may remember, per session that fits. A call takes about 270 bytes, so this many in each
+/// of the default sessions take 1.4 GB; few turns have more.
 const CALLS_PER_SESSION: usize = 50;
 
-/// How many calls fit in any case: those of a few sessions that reach the last bound.
+/// How many calls fit in any case: those of a few sessions that reach the hard limit.
 const FEWEST_CALLS: usize = 4 * AdmissionPolicy::MOST_CALLS as usize;
 
-/// How many uses per session the queue may hold before those that are out of date are swept out. Sweeping looks at
-/// every session, so it must be rare; a use takes 32 bytes, so the queue stays small next to the sessions.
+/// How many uses per session the queue may hold before outdated ones are swept out. A sweep visits every session, so it must be
+/// rare; a use takes 32 bytes, so the queue stays small compared to the sessions.
 const USES_PER_SESSION: usize = 8;
 
 /// Keeps sessions in this process, the most recently used ones.
@@ -42,7 +42,7 @@ pub struct MemoryLedger {
     forgotten: AtomicU64,
 }
 
-/// A keyed hash of a session's name: without the keys, two names cannot be made to collide.
+/// A keyed hash of a session's name: without the keys, no two names can be made to collide.
 type Name = u128;
 
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ struct Shard {
     most: usize,
     /// How many calls all sessions remember.
     calls: usize,
-    /// Uses in the order of time; only the last use of a session counts.
+    /// Uses in chronological order; only the last use of a session counts.
     uses: VecDeque<(Name, u64)>,
     clock: u64,
     departed: Departed,
@@ -65,11 +65,11 @@ struct Slot {
 }
 
 impl Shard {
-    /// Takes a step of the session of this name, new if it is not known; returns how many others had to leave for it.
+    /// Runs a step on the session with this name, created if necessary; returns how many others were evicted for it.
     fn step<T>(&mut self, name: Name, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
         self.clock += 1;
         match self.uses.back_mut() {
-            // A call is opened and closed; one use will do.
+            // A call is opened and then closed; one use is enough for both.
             Some((last, used)) if *last == name => *used = self.clock,
             _ => self.uses.push_back((name, self.clock)),
         }
@@ -97,7 +97,7 @@ impl Shard {
         (result, left)
     }
 
-    /// Forgets the session that was not used for longest.
+    /// Evicts the least recently used session.
     fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
@@ -113,7 +113,7 @@ impl Shard {
     }
 }
 
-/// The half of a name that does not choose the shard: enough to recognise a session that left.
+/// The half of a name that does not select the shard: enough to recognise an evicted session.
 fn short(name: Name) -> u64 {
     (name >> 64) as u64
 }
@@ -129,9 +129,9 @@ impl Default for MemoryLedger {
 }
 
 impl MemoryLedger {
-    /// A ledger for this many sessions, give or take an uneven spread over the shards.
+    /// A ledger for about this many sessions; the spread over the shards is uneven.
     pub fn new(sessions: usize) -> Self {
-        // One shard if they are few, so that the bound is exact.
+        // A single shard for a small number, so that the bound is exact.
         let shards = if sessions < SHARDS * 16 { 1 } else { SHARDS };
         let most = sessions.div_ceil(shards).max(1);
         let shard = || Shard {
@@ -151,13 +151,13 @@ impl MemoryLedger {
         shards.map(|shard| shard.lock().sessions.len()).sum()
     }
 
-    /// How many sessions had to leave for others.
+    /// How many sessions were evicted to make room for others.
     pub fn forgotten(&self) -> u64 {
         self.forgotten.load(Ordering::Relaxed)
     }
 
-    /// How many sessions came back after they had to leave: what was known of them is lost. An estimate where some hundred
-    /// thousand had to leave.
+    /// How many sessions came back after they were evicted, without their memory. An estimate once a few hundred thousand were
+    /// evicted.
     pub fn returned(&self) -> u64 {
         let shards = self.shards.iter();
         shards.map(|shard| shard.lock().departed.returned()).sum()
@@ -178,7 +178,7 @@ impl MemoryLedger {
     }
 
     fn shard(&self, name: Name) -> MutexGuard<'_, Shard> {
-        // The shards are few, so the cut bits do not matter.
+        // There are few shards, so the lost bits do not matter.
         let lower = name as usize;
         self.shards[lower % self.shards.len()].lock()
     }
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn sessions_with_many_calls_leave_sooner() {
         let ledger = MemoryLedger::new(1_000);
-        // Each is far below any limit of its own.
+        // Each is far below any per-session limit.
         for session in 0..1_000 {
             for argument in 0..100 {
                 let opened = ledger.open(&session.to_string(), &ask(0, argument, 9));

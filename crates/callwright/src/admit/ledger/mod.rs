@@ -1,9 +1,9 @@
-//! The memory of admission: what it is asked, what it answers, and where it is kept.
+//! The memory of admission: its interface, and where it is kept.
 //!
-//! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call
-//! runs, [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if
-//! the policy allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; the crate
-//! `callwright-redis` shares them between replicas.
+//! A ledger holds one [`Session`] per conversation and changes it in two atomic steps: [`Ledger::open`] before a call runs,
+//! [`Ledger::close`] when its outcome is known. It never sees arguments or results, only their hashes and, if the policy
+//! allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; the crate `callwright-redis` shares them
+//! between replicas.
 
 mod departed;
 mod memory;
@@ -21,27 +21,27 @@ use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
 
 /// A memory of sessions with atomic operations.
 pub trait Ledger: Send + Sync + std::fmt::Debug {
-    /// Whether a step may wait for a server. An async caller then calls it where blocking is allowed.
+    /// Whether a step may block on a server. An async caller then calls it where blocking is allowed.
     fn waits(&self) -> bool {
         false
     }
 
-    /// May this call run? If so, it is counted.
+    /// Decides whether this call may run. If so, it is counted.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached; the policy says what then happens.
+    /// Fails if the ledger cannot be reached; the policy decides what happens then.
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway>;
 
-    /// The outcome of a call that was let through.
+    /// Records the outcome of an admitted call.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached; the outcome is then forgotten.
+    /// Fails if the ledger cannot be reached; the outcome is lost then.
     fn close(&self, session: &str, report: &Report<'_>) -> Result<Noted, LedgerAway>;
 
-    /// Both at once, of a call that ran long ago: may it run, and if so, its outcome.
+    /// Both steps at once, for a recorded call: whether it may run, and if so, its outcome.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached.
+    /// Fails if the ledger cannot be reached.
     fn relive(
         &self,
         session: &str,
@@ -62,22 +62,22 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
         Ok(ruling)
     }
 
-    /// What the user said when asked.
+    /// Records the user's answer to a question.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached.
+    /// Fails if the ledger cannot be reached.
     fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway>;
 
-    /// The session as it is now, to be stored and resumed elsewhere.
+    /// The current state of the session, to be stored and resumed elsewhere.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached.
+    /// Fails if the ledger cannot be reached.
     fn save(&self, session: &str) -> Result<Option<Session>, LedgerAway>;
 
-    /// Puts back a session that was saved.
+    /// Restores a saved session.
     ///
     /// # Errors
-    /// Fails if the memory cannot be reached.
+    /// Fails if the ledger cannot be reached.
     fn resume(&self, session: &str, saved: Session) -> Result<(), LedgerAway>;
 }
 
@@ -86,43 +86,43 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 #[error("the ledger cannot be reached: {0}")]
 pub struct LedgerAway(pub String);
 
-/// A question to the ledger, with all numbers that it is decided by.
+/// A question to the ledger, with all the limits that decide it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ask<'a> {
-    /// When.
+    /// When the call is made.
     pub at: Moment,
-    /// Which call.
+    /// The identity of the call.
     pub fingerprint: Fingerprint,
-    /// Of which tool. It is remembered by the digest of its name.
+    /// The name of the tool, remembered by its digest.
     #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
-    /// What holds for it.
+    /// The limits that apply to it.
     pub limits: Limits,
-    /// Whether the call runs even if the ledger cannot be reached. If not, a step that fails must not count.
+    /// Whether the call runs even if the ledger cannot be reached. If not, a failed step must not count.
     #[serde(skip)]
     pub runs_uncounted: bool,
-    /// Set if the gate refuses the call anyway: it is only counted, and may be told more firmly.
+    /// Set if the gate refuses the call anyway: it is only counted, and the refusal may become firmer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedCall>,
 }
 
-/// A call that the gate refuses for what it is.
+/// A call that the gate refuses for what it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RefusedCall {
-    /// Equal for refusals for the same reason.
+    /// Equal for refusals with the same reason.
     pub digest: Digest,
-    /// Whether there is no such tool.
+    /// Whether the tool does not exist.
     pub unknown_tool: bool,
 }
 
-/// The numbers that hold for a call. A step of `n` means the n-th.
+/// The limits that apply to a call. A step of `n` means the n-th time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the fields of `AdmissionPolicy`, for one tool")]
 pub struct Limits {
     pub budget: u32,
-    /// Whether twice is not as good as once, as the operator declared or the name says.
+    /// Whether a second call has a further effect, as the operator declared or the name implies.
     pub once: bool,
-    /// Whether money moves: a call that worked is not repeated, whatever else changed.
+    /// Whether money moves: a call that worked is not repeated, whatever else has changed.
     pub spends: bool,
     pub repeated_refusal: u32,
     pub repeated_call: u32,
@@ -139,7 +139,7 @@ pub struct Limits {
 }
 
 impl From<&AdmissionPolicy> for Limits {
-    /// What holds for a tool that nothing is known about.
+    /// The limits of a tool that nothing is known about.
     fn from(policy: &AdmissionPolicy) -> Self {
         Limits {
             budget: policy.budget,
@@ -167,15 +167,15 @@ pub struct Report<'a> {
     /// The turn in which the call was counted: [`Ruling::turn`].
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// Which call.
+    /// The identity of the call.
     pub fingerprint: Fingerprint,
-    /// Of which tool. It is remembered by the digest of its name.
+    /// The name of the tool, remembered by its digest.
     #[serde(serialize_with = "as_digest")]
     pub tool: &'a str,
     /// How it ended.
     #[serde(flatten)]
     pub ended: Ended,
-    /// The beginning of the answer; empty if it is not to be remembered.
+    /// The beginning of the answer; empty if it must not be remembered.
     pub beginning: &'a str,
 }
 
@@ -184,12 +184,11 @@ pub struct Report<'a> {
 pub struct Ended {
     /// Whether it worked.
     pub success: Success,
-    /// Equal for answers that say the same.
+    /// Equal for equal answers.
     pub digest: Digest,
-    /// Whether the tool may change something: not if it is declared to only read.
+    /// Whether the tool may change something, that is, unless it is declared read-only.
     pub changes: bool,
-    /// Whether the same result again says nothing: it is meant to be called again and again, or its answer only
-    /// acknowledges.
+    /// Whether a repeated result means nothing: the tool is meant to be polled, or its answer only acknowledges.
     pub waits: bool,
 }
 
@@ -202,40 +201,40 @@ pub struct Ruling {
     pub turn: Option<u64>,
     /// Why the call may not run; `None` if it may.
     pub reason: Option<Reason>,
-    /// How often: the number that the reason is about.
+    /// The count that the reason refers to.
     pub count: u32,
-    /// How many rounds ago this call last had an outcome; 0 if it never had.
+    /// How many rounds ago this call last had an outcome; 0 if never.
     pub rounds_ago: u32,
-    /// Rounds with refusals since something new came, this one included if the call is refused.
+    /// Rounds with refusals since the last news, including this one if the call is refused.
     pub refused_rounds: u32,
     /// Whether the last outcome of this call was an error.
     pub failed: bool,
     /// The beginning of the last outcome of this call.
     pub last: String,
-    /// How often this call had its last outcome in a row.
+    /// How often in a row this call has had its last outcome.
     pub streak: u32,
-    /// Calls of this turn, and of this tool in it, this one included.
+    /// Calls in this turn, including this one.
     pub turn_calls: u32,
-    /// See `turn_calls`.
+    /// Calls of this tool in this turn, including this one.
     pub tool_calls: u32,
-    /// Rounds in a row with unknown tools, this one included.
+    /// Consecutive rounds with unknown tools, including this one.
     pub unknown_rounds: u32,
-    /// Rounds in a row in which this tool failed the same way.
+    /// Consecutive rounds in which this tool failed the same way.
     pub error_rounds: u32,
 }
 
-/// What the ledger says about an outcome.
+/// What the ledger knows after recording an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Noted {
-    /// How often in a row this call has had this outcome, this time included.
+    /// How often in a row this call has had this outcome, including this time.
     pub streak: u32,
-    /// Rounds in a row that repeated earlier calls only, this one included if it does so far.
+    /// Consecutive rounds that only repeated earlier calls, including this one if it has only repeated so far.
     pub idle_rounds: u32,
-    /// Rounds in a row in which this tool failed this way, this one included.
+    /// Consecutive rounds in which this tool failed this way, including this one.
     pub error_rounds: u32,
-    /// Transient failures of this call in a row.
+    /// Consecutive transient failures of this call.
     pub transient: u32,
-    /// Whether results of this call are known to change by themselves.
+    /// Whether results of this call are known to change on their own.
     pub living: bool,
 }

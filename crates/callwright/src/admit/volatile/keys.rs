@@ -1,31 +1,31 @@
-//! Which keys of an answer hold what is about the answer itself: when it was made, how long that took, by which request.
+//! Which keys of an answer describe the answer itself: when it was made, how long it took, for which request.
 
 use std::borrow::Cow;
 
 use crate::nearest::has_word;
 use crate::words::word_list;
 
-/// Words in the name of a key whose value is about the answer, not about what was asked for.
+/// Words in the name of a key whose value describes the answer, not its subject.
 const ABOUT_THE_ANSWER: &[&str] = word_list![
     timestamp elapsed took latency uptime nonce etag traceparent ts
 ];
 
-/// Whole names of such keys, in lower case and without separators.
+/// Complete names of such keys, in lower case and without separators.
 const ABOUT_THE_REQUEST: &[&str] = word_list![
     requestid traceid spanid correlationid servertime currenttime now generatedat fetchedat retrievedat
     queriedat checkedat
 ];
 
-/// Keys, in the same spelling, around what is about the answer: a time or a UUID in there is not data.
+/// Keys, in the same spelling, of objects that describe the answer: a time or a UUID inside is not data.
 const AROUND_THE_ANSWER: &[&str] = word_list![meta metadata trace];
 
-/// What a key says about the value under it.
+/// What a key says about its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyKind {
     Data,
-    /// It is about the answer, not about what was asked for.
+    /// It describes the answer, not its subject.
     OfAnswer,
-    /// What is inside may be.
+    /// Its content may describe the answer.
     AroundAnswer,
 }
 
@@ -50,9 +50,9 @@ fn is_around_the_answer(key: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(key))
 }
 
-/// Whether a key may be about the answer: cheap, and never wrong about a no.
+/// Whether a key may describe the answer: a cheap test, and a `false` is always right.
 fn may_be_about_the_answer(key: &str) -> bool {
-    // Each name in the lists holds two of these letters in a row.
+    // Each name in the lists contains two of these letters in a row.
     const PAIRS: [[u8; 2]; 10] = [
         *b"ti", *b"ts", *b"el", *b"to", *b"la", *b"no", *b"et", *b"tr", *b"id", *b"at",
     ];
@@ -68,7 +68,7 @@ fn may_be_about_the_answer(key: &str) -> bool {
     };
     let mut last = 0;
     for byte in key.bytes() {
-        // Who knows how it looks in lower case?
+        // Its lower-case form may be ASCII.
         if !byte.is_ascii() {
             return true;
         }
@@ -102,11 +102,11 @@ fn is_about_the_answer(key: &str) -> bool {
         ),
     };
     ABOUT_THE_REQUEST.contains(&folded.as_ref())
-        // Taking a name apart costs more than looking for the letters of its words.
+        // Splitting a name costs more than searching for the letters of its words.
         || holds_letters(folded.as_bytes()) && has_word(key, ABOUT_THE_ANSWER)
 }
 
-/// Whether the letters of a word about the answer are in a name one after the other.
+/// Whether the letters of a word about the answer appear in a name one after the other.
 fn holds_letters(name: &[u8]) -> bool {
     // The letters with which these words begin.
     const FIRST: u32 = {

@@ -1,10 +1,10 @@
-//! What changes from answer to answer without saying anything: times, durations, request ids.
+//! Removes what changes from answer to answer without meaning anything: times, durations, request ids.
 //!
-//! Takes an answer; returns a text that two answers share if they differ in such values only. A loop whose results carry
-//! a time stamp is still a loop. A value is left out for where it is, never for what it looks
-//! like: under a key such as `request_id`, after words such as `request id:`, before a line of a log. An id or a time
-//! anywhere else is data, and so is a value of the arguments wherever it is repeated. Where nothing else would be left,
-//! the whole answer counts: a clock is asked for the time.
+//! Takes an answer; returns a text that is equal for answers that differ only in such values. A loop whose results carry a time
+//! stamp is still a loop. A value is left out because of where it is, never because of what it looks like: under a key such as
+//! `request_id`, after words such as `request id:`, at the start of a log line. An id or a time anywhere else is data, and so
+//! is a value of the arguments wherever it is repeated. If nothing else would be left, the whole answer counts: a clock is
+//! asked for the time.
 
 mod keys;
 
@@ -21,23 +21,23 @@ use crate::json::{
 };
 use crate::words::word_list;
 
-/// The longest answer that is looked through, in bytes. A longer one counts as it is: looking costs time, and a
-/// model that reads megabytes again and again runs into the budget.
+/// The longest answer that is searched, in bytes. A longer one counts as it is: searching takes time, and a model that reads
+/// megabytes again and again runs into the budget.
 const LONGEST: usize = 1024 * 1024;
 
-/// How deep inside an answer is looked. What lies deeper counts as it is.
+/// How deep an answer is searched. Anything deeper counts as it is.
 const DEEPEST: usize = 100;
 
-/// Takes the place of a value that was left out. It occurs in no text of JSON.
+/// Replaces a value that was left out. It occurs in no JSON text.
 const GAP: &str = "\u{1}";
 
-/// Moments to the minute or finer, clock times and UUIDs. A mere date is data.
+/// Moments to the minute or finer, clock times and UUIDs. A bare date is data.
 const MOMENT: &str = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d\b)?";
 const CLOCK: &str = r"\d\d:\d\d:\d\d(?:[.,]\d+)?";
 const UUID: &str = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}";
 
-/// In text that is not JSON, such as the output of a program: how long it took, the id of a request, as servers put it
-/// into their errors, and where an object lies in memory.
+/// In text that is not JSON, such as the output of a program: how long it took, the id of a request, as servers put it into
+/// their errors, and the memory address of an object.
 const DURATION: &str = r"\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds)\b";
 const REQUEST: &str =
     r#"(?i:request|req|trace|span|correlation)[ _-]?(?i:id)["']?(?: ?[:=] ?| )["']?[\w-]*\d[\w-]*"#;
@@ -55,13 +55,13 @@ static IN_TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static WHOLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!(r"^(?:{MOMENT}|{UUID})$")).ok());
 
-/// Words before a time which say that it is the time of the answer.
+/// Words before a time that make it the time of the answer.
 const ANSWERED: &[&str] = word_list![
     time timestamp now built generated fetched retrieved queried checked measured logged requested reported
     match matches found nothing rows results
 ];
 
-/// Gives the part of an answer that says something to `read`.
+/// Passes the meaningful part of an answer to `read`.
 pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
     let text = match answer {
         Answer::Text(text) | Answer::Value(Value::String(text)) => text,
@@ -75,7 +75,7 @@ pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnc
     read(&steady_text(text, asked, Blocks::Opened))
 }
 
-/// Whether blocks of text are looked into. Those inside of such a block are not: one answer wraps one other.
+/// Whether blocks of text are searched. Blocks inside such a block are not: one answer wraps one other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blocks {
     Opened,
@@ -115,7 +115,7 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
     }
 }
 
-/// Whether a time after this text is that of the answer: it begins a line, or a word says so.
+/// Whether a time after this text is the time of the answer: it is at the start of a line, or follows one of the words above.
 fn is_time_of_answer(before: &str) -> bool {
     let is_answered = |word: &str| {
         let mut known = ANSWERED.iter();
@@ -132,15 +132,15 @@ fn is_time_of_answer(before: &str) -> bool {
     }
 }
 
-/// The last word of the last line, and what is before it. No more is looked at, so that a line with many times is not
-/// read again for each of them.
+/// The last word of the last line, and the text before it. No more is read, so that a line with many times is not read again
+/// for each of them.
 fn last_word(text: &str) -> Option<(&str, &str)> {
     let line = text.trim_end_matches(|it: char| !it.is_alphanumeric() && it != '\n');
     let before = line.trim_end_matches(char::is_alphanumeric);
     Some(line.split_at(before.len())).filter(|(_, word)| !word.is_empty())
 }
 
-/// Appends the canonical text of what says something in a value.
+/// Appends the canonical text of the meaningful part of a value.
 fn write_steady(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks, out: &mut String) {
     let (start, mut kept) = (out.len(), false);
     let look = Look {
@@ -164,17 +164,17 @@ fn is_volatile(text: &str) -> bool {
         && WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// What is left out of a value, and where it is.
+/// What is left out of a value, and where the value is.
 #[derive(Clone, Copy)]
 struct Look<'l, 'a> {
     asked: &'l Asked<'a>,
     blocks: Blocks,
-    /// Whether it is around what was asked for.
+    /// Whether it is outside the subject of the answer.
     is_meta: bool,
 }
 
 impl Look<'_, '_> {
-    /// Appends the canonical text of a value without what is volatile in it; sets `kept` if something is left.
+    /// Appends the canonical text of a value without its volatile parts; sets `kept` if anything is left.
     fn write(self, value: &Value<'_>, depth_left: usize, kept: &mut bool, out: &mut String) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
             *kept = true;
@@ -218,7 +218,7 @@ impl Look<'_, '_> {
         }
     }
 
-    /// Whether a value is one of the arguments, or no single value at all.
+    /// Whether a value is one of the arguments, or not a single value.
     fn is_asked_for(self, value: &Value<'_>) -> bool {
         match value {
             Value::Object(_) | Value::Array(_) => true,
@@ -229,7 +229,7 @@ impl Look<'_, '_> {
     }
 }
 
-/// Whether this is a block of text in a message, as MCP and the providers have them: its text is an answer in itself.
+/// Whether this is a block of text in a message, as in MCP and provider formats: its text is an answer by itself.
 fn is_text_block(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
     members
         .iter()

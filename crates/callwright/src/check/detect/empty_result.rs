@@ -1,10 +1,10 @@
-//! An empty result for a call that names what it is about.
+//! Detects an empty result of a call that names its subject.
 //!
-//! A tool that looks up `customer_id` "C-17" and finds nothing answers `{"orders": []}`, and a model reads that as a
-//! fact about a customer who may not exist. Seen are results with nothing in them, and short texts that say so, where an
-//! argument is an id by its name or by `format: uuid`. Left alone are calls that only search or filter, tools that change
-//! something (an empty answer is how many of them say "done"), paths and addresses (a file may be empty), ids of the
-//! surroundings such as `session_id`, and any result with something else in it, be it only the id: who repeats it may know it.
+//! A tool that looks up `customer_id` "C-17" and finds nothing returns `{"orders": []}`, and a model reads that as a fact about
+//! a customer who may not exist. Detected: results with nothing in them, and short texts that say so, if an argument is an id
+//! by its name or by `format: uuid`. Ignored: calls that only search or filter, tools that change something (many of them
+//! return an empty result for "done"), paths and addresses (a file may be empty), ids of the surroundings such as `session_id`,
+//! and any result with anything else in it, even just the id: a tool that repeats it may know it.
 
 mod ids;
 
@@ -38,7 +38,7 @@ const CHANGES: &[&str] = word_list![
     notify clear
 ];
 
-/// Members beside an empty list that say nothing more.
+/// Members next to an empty list that add nothing.
 const BESIDE: &[&str] = word_list![
     count total totalcount totalresults totalitems totalhits totalpages size page pagesize
     perpage limit offset skip hasmore hasnext hasnextpage next nextcursor nextpage nextpagetoken
@@ -46,13 +46,13 @@ const BESIDE: &[&str] = word_list![
     message
 ];
 
-/// Members that say that there is something after all: on another page, or in all.
+/// Members that say that there is something after all: on another page, or in total.
 const ELSEWHERE: &[&str] = word_list![
     count total totalcount totalresults totalitems totalhits totalpages hasmore hasnext
     hasnextpage next nextcursor nextpage nextpagetoken previous prev cursor
 ];
 
-/// What a missing thing is called, beside the names that the call uses.
+/// Nouns for a missing thing, besides the names that the call uses.
 const NOUNS: &[&str] = word_list![
     result results record records entry entries item items match matches data row rows documents
 ];
@@ -102,16 +102,16 @@ pub(in crate::check) fn empty_result(
     })
 }
 
-/// In which way a result has nothing in it.
+/// How a result is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Emptiness<'v> {
-    /// A list without items, by itself or in an object with nothing else of note.
+    /// A list without items, alone or in an object with nothing else of note.
     List,
     /// `null`, `""`, `{}`.
     Nothing,
-    /// An object whose one member is `null`.
+    /// An object whose only member is `null`.
     Absent(&'v str),
-    /// A short text that may say so.
+    /// A short text that may say that nothing was found.
     Text(&'v str),
 }
 
@@ -166,7 +166,7 @@ fn is_empty_list(value: &Value<'_>) -> bool {
     matches!(value, Value::Array(items) if items.is_empty())
 }
 
-/// Whether a text says that what the call names was not found.
+/// Whether a text says that the call's subject was not found.
 fn says_nothing(text: &str, known: &[String]) -> bool {
     let Some(found) = NOTHING.as_ref().and_then(|pattern| pattern.captures(text)) else {
         return false;
@@ -189,7 +189,7 @@ fn is_about(nouns: &[String], known: &[String]) -> bool {
         .all(|noun| NOUNS.contains(&noun.as_str()) || known.iter().any(|word| same(noun, word)))
 }
 
-/// Whether an argument must not be shown. Where that is unknown, because the schema is not asked, it must not.
+/// Whether an argument must not be shown. If that is unknown, because the schema cannot be used, it must not.
 fn is_secret(tool: &Tool, path: &Path) -> bool {
     tool.takes_secrets()
         && tool

@@ -1,10 +1,10 @@
-//! An error that pretends to be a success.
+//! Detects an error that looks like a success.
 //!
-//! Tools catch their own errors and answer with the message as if it were the result; gateways and proxies answer with
-//! a page of HTML. A model takes both for data. Seen are pages of HTML, texts that start like an error, and objects
-//! that are nothing but an error: `{"error": "…"}`, `{"success": false, "message": "…"}`, `{"statusCode": 503}`.
-//! Left alone are tools whose business such texts are (pages, files, logs, shells), lists, records that tell of an error
-//! among other things, partial results, and members that the tool's output schema declares and accepts.
+//! Tools catch their own errors and return the message as if it were the result; gateways and proxies return an HTML page. A
+//! model takes both for data. Detected: HTML pages, texts that start like an error, and objects that are nothing but an error:
+//! `{"error": "…"}`, `{"success": false, "message": "…"}`, `{"statusCode": 503}`. Ignored: tools whose job is to return such
+//! texts (pages, files, logs, shells), lists, records that mention an error among other things, partial results, and members
+//! that the tool's output schema declares and accepts.
 
 mod object;
 mod text;
@@ -16,10 +16,10 @@ use crate::tool::Tool;
 use crate::words::transient::is_transient;
 use crate::words::{ErrorSign, OutputFault, word_list};
 
-/// How much of an error is quoted, in characters: an error that is worth anything says it in two lines.
+/// How much of an error is quoted, in characters: a useful error fits in two lines.
 const QUOTED: usize = 200;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
+/// How much of an error is searched for signs of a transient failure, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// Words in the name of a tool whose results may be pages.
@@ -41,7 +41,7 @@ const CLIENTS: &[&str] = word_list![
     http https request requests fetch curl api url webhook ping probe health monitor uptime
 ];
 
-/// What was recognised: how, and the words of it.
+/// What was recognised: the kind of sign, and the error's text.
 struct Found<'v> {
     sign: ErrorSign,
     words: &'v str,
@@ -67,13 +67,13 @@ pub(in crate::check) fn error_in_disguise(tool: &Tool, output: &Value<'_>) -> Op
     })
 }
 
-/// Whether the name of a tool has one of these words.
+/// Whether the name of a tool contains one of these words.
 fn is_called(tool: &Tool, list: &[&str]) -> bool {
     let words = words(tool.name());
     words.iter().any(|word| list.contains(&word.as_str()))
 }
 
-/// Whether a number is a status of HTTP that says that something failed.
+/// An HTTP status that means failure.
 fn as_status(value: &Value<'_>) -> Option<u16> {
     let number = value.as_number()?.as_u64()?;
     u16::try_from(number)

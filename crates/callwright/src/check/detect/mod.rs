@@ -1,8 +1,7 @@
-//! Detectors: what can be seen in a result without knowing what it means. One file each.
+//! Detectors: problems that can be seen in a result without knowing its meaning. One file each.
 //!
-//! Each takes a call's arguments and its result (a text that is not JSON as a JSON string) and returns a fault or
-//! nothing. A detector is only asked where a tool's policy switches it on, and would rather miss something than object to
-//! a good result.
+//! Each takes a call's arguments and its result (text that is not JSON as a JSON string) and returns a fault or nothing. A
+//! detector only runs if a tool's policy switches it on, and it would rather miss something than object to a good result.
 
 mod empty_result;
 mod error_in_disguise;
@@ -16,7 +15,7 @@ use crate::json::Value;
 use crate::tool::Tool;
 use crate::words::{Detector, OutputFault};
 
-/// Asks one detector.
+/// Runs one detector.
 pub(super) fn look(
     detector: Detector,
     tool: &Tool,

@@ -1,10 +1,10 @@
-//! A result that is one page of several.
+//! Detects a result that is one page of several.
 //!
-//! A model that gets the first ten of ninety orders answers as if there were ten. Seen are flags (`has_more`), what the
-//! next page is asked for with (`next_cursor`, `links.next`), and totals that are greater than what came so far, in
-//! the result itself or one level down (`pagination`, `meta`, `pageInfo`). A flag that says no, or a next page that is
-//! `null`, counts before a total; a total counts only where the place of the page is known. Left alone are totals that
-//! may be amounts of money, lists whose place is not known, and last pages.
+//! A model that gets the first ten of ninety orders answers as if there were ten. Detected: flags (`has_more`), what to request
+//! the next page with (`next_cursor`, `links.next`), and totals greater than what has been returned so far, in the result
+//! itself or one level down (`pagination`, `meta`, `pageInfo`). A flag that is false, or a next page that is `null`, overrides
+//! a total; a total counts only if the position of the page is known. Ignored: totals that may be amounts of money, lists whose
+//! position is unknown, and last pages.
 
 mod next;
 mod position;
@@ -15,7 +15,7 @@ use crate::tool::Tool;
 use crate::words::{MorePages, OutputFault, word_list};
 use position::Position;
 
-/// Members in which a page tells of itself.
+/// Members in which a page describes itself.
 const ABOUT_PAGES: &[&str] = word_list![
     pagination paging pageinfo meta metadata responsemetadata links page cursor cursors info
     pager searchinformation resultset
@@ -30,7 +30,7 @@ const MORE: &[&str] = word_list![
 /// Flags that are true on the last page.
 const LAST: [&str; 2] = ["islast", "islastpage"];
 
-/// Members with which the next page is asked for.
+/// Members to request the next page with.
 const CURSORS: &[&str] = word_list![
     nextcursor nextpagetoken nexttoken nextmarker continuationtoken nextcontinuationtoken
     nextpagecursor cursornext nextkey lastevaluatedkey paginationtoken nextpaginationtoken
@@ -40,7 +40,7 @@ const NEXT_OFFSETS: [&str; 3] = ["nextoffset", "nextstart", "nextstartindex"];
 const NEXT_LINKS: &[&str] = word_list![
     nextlink odatanextlink nextpageurl nexturl nextpagelink nexthref nexturi
 ];
-/// Cursors that every page has, the last as well; they count where a flag says that there is more.
+/// Cursors that every page has, even the last; they count if a flag says that there is more.
 const STANDING_CURSORS: [&str; 4] = ["endcursor", "cursor", "after", "continuation"];
 
 /// Totals of a list.
@@ -52,12 +52,12 @@ const TOTALS: &[&str] = word_list![
 const LOOSE_TOTALS: [&str; 2] = ["total", "totalitems"];
 const TOTAL_PAGES: [&str; 5] = ["totalpages", "pagecount", "lastpage", "numpages", "pages"];
 
-/// Beside these a total is an amount of money or a quantity.
+/// Next to these, a total is an amount of money or a quantity.
 const MONEY: &[&str] = word_list![
     currency subtotal tax vat price amount discount shipping quantity balance cost payment
 ];
 
-/// What a list is called.
+/// Names of lists.
 const LISTS: &[&str] = word_list![
     items results data records entries hits rows nodes edges list values elements documents
     objects content
@@ -98,9 +98,9 @@ pub(in crate::check) fn more_pages(
     }))
 }
 
-/// What is inside of objects with one member that is an object: `{"data": {"orders": {…}}}`.
+/// The content of objects whose only member is an object: `{"data": {"orders": {…}}}`.
 fn unwrapped<'v, 'a>(mut value: &'v Value<'a>) -> &'v Value<'a> {
-    // Queries of GraphQL have two or three layers.
+    // GraphQL queries have two or three layers.
     for _ in 0..3 {
         match value.as_object() {
             Some([(_, inner @ Value::Object(_))]) => value = inner,
@@ -110,7 +110,7 @@ fn unwrapped<'v, 'a>(mut value: &'v Value<'a>) -> &'v Value<'a> {
     value
 }
 
-/// The page itself, and what it tells of itself one level down.
+/// The page itself, and its description of itself one level down.
 fn levels<'v, 'a>(page: &'v Value<'a>) -> impl Iterator<Item = &'v Value<'a>> {
     let members = page.as_object().unwrap_or_default().iter();
     let inner = members
@@ -122,13 +122,13 @@ fn levels<'v, 'a>(page: &'v Value<'a>) -> impl Iterator<Item = &'v Value<'a>> {
 /// What a result says about more pages.
 #[derive(Debug, Clone, Copy)]
 struct Signs<'v, 'a> {
-    /// What its flags say: yes if one of them says so.
+    /// What its flags say: true if any of them does.
     flag: Option<bool>,
-    /// With what the next page is asked for.
+    /// What to request the next page with.
     next: Option<Next<'v, 'a>>,
-    /// A next page is mentioned, and there is none.
+    /// A next page is mentioned as absent.
     ends: bool,
-    /// How many items its list has, and whether it is surely the list.
+    /// How many items its list has, and whether it is certain that this is the list.
     items: Option<(usize, bool)>,
 }
 
@@ -187,7 +187,7 @@ impl<'v, 'a> Signs<'v, 'a> {
     }
 }
 
-/// What kind of next page a member tells of. A bare `next` may be the next step or the next link of a chain.
+/// The kind of next page that a member refers to. A bare `next` may be the next step or the next link of a chain.
 fn next_kind(key: &str, value: &Value<'_>, is_root: bool, has_list: bool) -> Option<NextKind> {
     let is_link =
         matches!(value, Value::String(text) if is_address(text)) || value.get("href").is_some();
@@ -216,7 +216,7 @@ fn is_address(text: &str) -> bool {
         || text.starts_with('?')
 }
 
-/// Whether a cursor, a page or a link is there. Zero and less say that there is none.
+/// Whether a cursor, a page or a link is present. Zero and less mean that there is none.
 fn is_something(value: &Value<'_>) -> bool {
     match value {
         Value::String(text) => {
@@ -230,7 +230,7 @@ fn is_something(value: &Value<'_>) -> bool {
     }
 }
 
-/// Whether this leads to another page: it is not what the call was made with.
+/// Whether this leads to another page, that is, differs from the call's own arguments.
 fn is_new(next: &Next<'_, '_>, arguments: &Value<'_>, position: &Position<'_>) -> bool {
     let sent = arguments.as_object().unwrap_or_default();
     let page = next.value.as_number().and_then(crate::json::Number::as_u64);
@@ -244,7 +244,8 @@ fn is_new(next: &Next<'_, '_>, arguments: &Value<'_>, position: &Position<'_>) -
             .any(|(name, value)| position::kind(name).is_some() && value == next.value)
 }
 
-/// How many items the list of a page has, and whether it is surely the list: by its name, or the only one with records.
+/// How many items the list of a page has, and whether it is certain that this is the list: by its name, or because it is the
+/// only one with records.
 fn items(page: &Value<'_>) -> Option<(usize, bool)> {
     if let Some(found) = list_in(page) {
         return Some(found);
@@ -276,13 +277,13 @@ fn list_in(object: &Value<'_>) -> Option<(usize, bool)> {
     }
 }
 
-/// Whether a page says how many there are in all. Most results do not, and cost no more than this question.
+/// Whether a page contains a total. Most results do not, and cost no more than this question.
 fn is_counted(page: &Value<'_>) -> bool {
     let names = [TOTALS, &LOOSE_TOTALS, &TOTAL_PAGES];
     levels(page).any(|level| names.iter().any(|names| member(level, names).is_some()))
 }
 
-/// How many there are in all, if that is more than came so far.
+/// The total, if it exceeds what has been returned so far.
 fn total(page: &Value<'_>, items: Option<(usize, bool)>, position: &Position<'_>) -> Option<u64> {
     let (items, is_list) = items?;
     let items = u64::try_from(items)
@@ -303,7 +304,7 @@ fn total(page: &Value<'_>, items: Option<(usize, bool)>, position: &Position<'_>
     (found > before.saturating_add(items)).then_some(found)
 }
 
-/// Whether the page says that it is not the last of so many.
+/// Whether the page says that it is not the last of a number of pages.
 fn pages_left(page: &Value<'_>, position: &Position<'_>) -> bool {
     let pages = levels(page).find_map(|level| {
         let (_, value) = member(level, &TOTAL_PAGES)?;

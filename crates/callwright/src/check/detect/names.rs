@@ -1,9 +1,9 @@
-//! Names of members, arguments and tools, however they are written: `next_cursor`, `nextCursor` and `Next-Cursor` are
-//! one name, and `getOrder` has two words. Nothing is allocated to compare.
+//! Compares names of members, arguments and tools in any spelling: `next_cursor`, `nextCursor` and `Next-Cursor` are one name,
+//! and `getOrder` has two words. Comparing does not allocate.
 
 use crate::json::Value;
 
-/// Whether `key` is `name`, which is written in small letters without separators.
+/// Whether `key` is `name`, which is in lower case without separators.
 pub(super) fn is(key: &str, name: &str) -> bool {
     let mut letters = key
         .bytes()
@@ -12,7 +12,7 @@ pub(super) fn is(key: &str, name: &str) -> bool {
     name.bytes().all(|wanted| letters.next() == Some(wanted)) && letters.next().is_none()
 }
 
-/// Whether `key` is one of `names`, which are written in small letters without separators.
+/// Whether `key` is one of `names`, which are in lower case without separators.
 pub(super) fn is_one_of(key: &str, names: &[&str]) -> bool {
     names.iter().any(|name| is(key, name))
 }
@@ -29,7 +29,7 @@ pub(super) fn member<'v, 'a>(
         .map(|(key, value)| (key.as_ref(), value))
 }
 
-/// The words of a name, in small letters: `searchOrders`, `search_orders` and `search-orders` have two.
+/// The words of a name, in lower case: `searchOrders`, `search_orders` and `search-orders` have two.
 pub(super) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
         }
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
         let after = letters.get(at + 1);
-        // `orderId` and `HTTPServer` have a border before a capital letter.
+        // In `orderId` and `HTTPServer`, a word starts at a capital letter.
         let is_border = letter.is_uppercase()
             && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
                 || (before.is_some_and(|before| before.is_uppercase())
@@ -57,9 +57,9 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What is inside of a value that only wraps another: `{"result": …}`. Some servers wrap every result so.
+/// The content of a value that only wraps another: `{"result": …}`, as some servers wrap every result.
 pub(super) fn unwrapped<'v, 'a>(mut value: &'v Value<'a>) -> &'v Value<'a> {
-    // Two layers are seen, the server's and the API's; more is data.
+    // At most two layers, the server's and the API's; more is data.
     for _ in 0..2 {
         match value.as_object() {
             Some([(key, inner)]) if is_one_of(key, &["result", "data", "response", "output"]) => {

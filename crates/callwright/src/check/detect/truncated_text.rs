@@ -1,10 +1,9 @@
-//! A text that is only a part: it says so at its end, or it starts as JSON and stops in the middle.
+//! Detects a text that is only a part: it says so at its end, or it starts as JSON and stops in the middle.
 //!
-//! Tools cut what is too long for their own limit and put a mark where they cut: `[truncated]`, `... (123 more lines)`,
-//! `<response clipped>`. A model reads over it and takes the part for all. Seen are marks at the very end of a text, and
-//! of a member such as `content` or `stdout` of an object. Left alone are texts that just stop in the middle of a
-//! sentence, which many good ones do, an ellipsis by itself, marks in the middle of a text, and snippets in lists, which
-//! are meant to be short.
+//! Tools cut what exceeds their own limit and leave a marker: `[truncated]`, `... (123 more lines)`, `<response clipped>`. A
+//! model overlooks it and takes the part for the whole. Detected: markers at the very end of a text, and of a member such as
+//! `content` or `stdout` of an object. Ignored: texts that stop in the middle of a sentence, as many good ones do, an ellipsis
+//! by itself, markers in the middle of a text, and snippets in lists, which are meant to be short.
 
 use std::sync::LazyLock;
 
@@ -15,10 +14,10 @@ use crate::check::read;
 use crate::json::{Member, Value};
 use crate::words::{OutputFault, word_list};
 
-/// How many bytes at the end of a text are searched for a mark. Marks that say how to go on have about two hundred.
+/// How many bytes at the end of a text are searched for a marker. Markers that say how to continue have about two hundred.
 const SEARCHED: usize = 512;
 
-/// How many characters of a mark are kept: enough to recognise it.
+/// How many characters of a marker are kept: enough to recognise it.
 const KEPT: usize = 120;
 
 /// Members that hold the text of a result.
@@ -67,7 +66,7 @@ pub(in crate::check) fn truncated_text(output: &Value<'_>) -> Option<OutputFault
     texts(inner).find_map(in_text)
 }
 
-/// The texts of an object: of its own members, of objects right in it, and of the blocks of an MCP result.
+/// The texts of an object: of its own members, of objects directly inside it, and of the blocks of an MCP result.
 fn texts<'v>(object: &'v Value<'_>) -> impl Iterator<Item = &'v str> {
     let inner = members(object).iter().flat_map(|(_, value)| members(value));
     let texts = members(object)
@@ -96,7 +95,7 @@ fn in_text(text: &str) -> Option<OutputFault> {
     .then_some(OutputFault::CutText)
 }
 
-/// The mark at the end of a text.
+/// The marker at the end of a text.
 fn mark(text: &str) -> Option<String> {
     let text = text.trim_end();
     let mut start = text.len().saturating_sub(SEARCHED);
@@ -111,7 +110,7 @@ fn mark(text: &str) -> Option<String> {
     Some(mark.chars().take(KEPT).collect())
 }
 
-/// Whether a text starts like a JSON object or a list of something: `{"` or `[{`. Prose and logs start with `[` as well.
+/// Whether a text starts like a JSON object or a list of objects: `{"` or `[{`. Prose and logs start with `[` as well.
 fn starts_as_json(text: &str) -> bool {
     let text = text.trim_ascii_start();
     let second = |rest: &str| rest.trim_ascii_start().bytes().next();

@@ -1,8 +1,8 @@
 //! Conditions over a call and its result, in the Common Expression Language (CEL).
 //!
-//! Takes the text of an expression and returns an [`Expression`] that can be asked about `arguments` and `output`, or a
-//! [`Mistake`] with its place. Only this folder knows the `cel` crate. The text is the operator's and may be wrong; the
-//! values come from models and tools and may be anything: both are bounded, and neither ends in a panic.
+//! Takes the text of an expression and returns an [`Expression`] that can be evaluated for `arguments` and `output`, or a
+//! [`Mistake`] with its position. Only this folder uses the `cel` crate. The text is the operator's and may be wrong; the
+//! values come from models and tools and may be anything: both are bounded, and neither can cause a panic.
 
 mod prepare;
 mod words;
@@ -24,49 +24,49 @@ use regex::Regex;
 use crate::json::Value;
 use crate::json::size;
 
-/// The longest expression that is read, in bytes: a page of text. A longer condition can be split into two checks.
+/// The longest expression that is parsed, in bytes: a page of text. A longer condition can be split into two checks.
 const LONGEST: usize = 4096;
 
-/// How many brackets may be opened. The parser calls itself for each, and takes up to 256 KB of stack for that.
+/// How many brackets may be opened. The parser recurses for each, and takes up to 256 KB of stack for it.
 const MOST_BRACKETS: usize = 64;
 
-/// The stack on which an expression is read: what that many brackets take, twice. Only what is used is taken.
+/// The stack on which an expression is parsed: twice what that many brackets take. Only the used part is committed.
 const STACK: usize = 2 * MOST_BRACKETS * 256 * 1024;
 
-/// The longest arguments or results that are looked at, in bytes: four times what a model usually gets of one.
+/// The longest arguments or results that are evaluated, in bytes: four times what a model usually gets.
 const LONGEST_VALUE: usize = 1024 * 1024;
 
-/// How many items all lists may have that an expression goes through, one in another counted each time: a second of
-/// work, which no honest check needs.
+/// How many items an expression may iterate over in all its lists, with nested iterations counted each time: a second of work,
+/// which no honest check needs.
 const MOST_ITEMS: usize = 1_000_000;
 
-/// How many bytes of values an expression may go through, compare and search, the same ones counted each time: two lists of
-/// a thousand records, each with each.
+/// How many bytes of values an expression may iterate over, compare and search, with repetitions counted each time: two lists
+/// of a thousand records, each compared with each.
 const MOST_BYTES: usize = 256 * 1024 * 1024;
 
-/// How often a byte counts that becomes part of a new text, list or map, which is kept until the expression has its answer;
-/// and one that a pattern looks at.
+/// The weight of a byte that becomes part of a new text, list or map, which is kept until the evaluation ends, and of a byte
+/// that a pattern is matched against.
 const KEPT: usize = 8;
 
-/// Counts the items of a list or the keys of a map that are gone through.
+/// Counts the items of a list or the keys of a map that are iterated over.
 const COUNTED: &str = "@counted";
 
-/// Counts the items of a list in which something is looked for. In a map it is found at once.
+/// Counts the items of a list that is searched. A map lookup is immediate.
 const SEARCHED: &str = "@searched";
 
 /// Counts the bytes of a value that is compared with another.
 const COMPARED: &str = "@compared";
 
-/// Counts the bytes of a value that becomes part of another, or that a pattern looks at.
+/// Counts the bytes of a value that becomes part of another, or that a pattern is matched against.
 const COPIED: &str = "@copied";
 
-/// `matches` with a pattern that is compiled already, by its number.
+/// `matches` with a precompiled pattern, by its number.
 const MATCHES: &str = "@matches";
 
-/// What is known to every expression. Nothing is ever added.
+/// The environment of every expression. Nothing is ever added.
 static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// A condition that was read.
+/// A compiled condition.
 #[derive(Debug)]
 pub(crate) struct Expression {
     tree: IdedExpr,
@@ -75,12 +75,12 @@ pub(crate) struct Expression {
     asks_output: bool,
 }
 
-/// What is wrong with an expression.
+/// A mistake in an expression.
 #[derive(Debug)]
 pub(crate) struct Mistake {
-    /// Where in the text, in bytes; `None` if it is the text as a whole.
+    /// Its position in the text, in bytes; `None` if it is the text as a whole.
     pub(crate) at: Option<Range<usize>>,
-    /// What, in words for its author.
+    /// A description for the author.
     pub(crate) what: String,
 }
 
@@ -93,7 +93,7 @@ impl Mistake {
     }
 }
 
-/// Reads an expression.
+/// Compiles an expression.
 pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
     if source.trim().is_empty() {
         return Err(Mistake::whole("the condition is empty"));
@@ -102,13 +102,13 @@ pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
         let what = format!("it is longer than the {LONGEST} bytes that are read");
         return Err(Mistake::whole(what));
     }
-    // In texts they count as well: what ends a text is known to the parser only.
+    // Brackets inside string literals count as well: only the parser knows where those end.
     let brackets = source.bytes().filter(|byte| b"([{".contains(byte)).count();
     if brackets > MOST_BRACKETS {
         let what = format!("it has more than {MOST_BRACKETS} brackets; write two checks");
         return Err(Mistake::whole(what));
     }
-    // On its own stack: how much is left of the caller's is not known.
+    // On its own stack, since the space left on the caller's is unknown.
     thread::scope(|scope| {
         let read = thread::Builder::new()
             .stack_size(STACK)
@@ -126,11 +126,11 @@ fn parse(source: &str) -> Result<Expression, Mistake> {
 }
 
 impl Expression {
-    /// Whether the condition holds for a call and its result. What it asks for and is not there makes it not hold.
+    /// Whether the condition holds for a call and its result. If it refers to something absent, it does not hold.
     ///
     /// # Errors
-    /// Fails if there is no answer: it compares what cannot be compared, or takes too long. Says why, and quotes nothing
-    /// of the values.
+    /// Fails if there is no answer: it compares things that cannot be compared, or takes too long. Says why, without quoting
+    /// the values.
     pub(crate) fn holds(&self, arguments: &Value<'_>, output: &Value<'_>) -> Result<bool, String> {
         let mut context = Context::with_env(Arc::clone(&STANDARD));
         let asked = [
@@ -188,7 +188,7 @@ impl Expression {
     }
 }
 
-/// A value in the crate's terms. Texts are borrowed.
+/// A value in the `cel` crate's types. Texts are borrowed.
 fn converted<'v>(value: &'v Value<'_>) -> Box<dyn Val + 'v> {
     match value {
         Value::Null => Box::new(CelNull),
@@ -215,14 +215,14 @@ fn converted<'v>(value: &'v Value<'_>) -> Box<dyn Val + 'v> {
     }
 }
 
-/// A function of ours. The crate has a name for this type and keeps it to itself.
+/// The type of our own functions. The `cel` crate does not export its name for it.
 type Function = Box<
     dyn for<'c, 'v> Fn(&mut FunctionContext<'c, 'v>) -> Result<CowVal<'c, 'v>, ExecutionError>
         + Send
         + Sync,
 >;
 
-/// What an expression has taken so far.
+/// What an evaluation has used so far.
 #[derive(Debug, Default)]
 struct Meter {
     items: AtomicUsize,
@@ -230,7 +230,7 @@ struct Meter {
 }
 
 impl Meter {
-    /// Counts; whether that is still within the limits.
+    /// Adds to the counts; returns whether they are still within the limits.
     fn add(&self, items: usize, bytes: usize) -> bool {
         let add =
             |sum: &AtomicUsize, part| sum.fetch_add(part, Ordering::Relaxed).saturating_add(part);
@@ -239,8 +239,8 @@ impl Meter {
     }
 }
 
-/// Gives its value back, and counts what `cost` makes of its bytes and its items, if it is of one of these types; of any
-/// if there are none.
+/// A function that returns its value and counts what `cost` makes of the value's bytes and items, if it has one of these types;
+/// if there are none, for any type.
 fn metered(
     meter: &Arc<Meter>,
     types: &'static [&'static str],
@@ -263,7 +263,7 @@ fn metered(
     })
 }
 
-/// How many bytes a value has, about; a little more than `most` if there are more.
+/// The approximate size of a value in bytes; a little more than `most` if it is larger.
 fn weight(value: &dyn Val, most: usize) -> usize {
     let add = |sum: usize, (key, inner): (usize, &dyn Val)| match most.checked_sub(sum) {
         Some(left) => sum + key + weight(inner, left),

@@ -1,8 +1,8 @@
-//! The tree of an expression → what is evaluated.
+//! The syntax tree of an expression → the tree that is evaluated.
 //!
-//! What can be known to be wrong before anything is looked at is reported here: names and functions that do not exist,
-//! patterns that are none, an answer that is never true or false. Patterns are compiled, and lists that are gone
-//! through are counted. What an expression means does not change.
+//! Reports every mistake that can be found before evaluation: unknown names and functions, invalid patterns, a result that is
+//! never true or false. Compiles patterns, and adds counters to lists that are iterated over. Never changes the meaning of an
+//! expression.
 
 use std::mem::discriminant;
 use std::ops::Range;
@@ -21,16 +21,16 @@ use crate::nearest::nearest;
 use crate::text::snippet;
 use crate::words::word_list;
 
-/// How deep a tree may be. Each level takes some kilobytes of the caller's stack when it is evaluated.
+/// How deep a tree may be. Each level takes a few kilobytes of the caller's stack during evaluation.
 const DEEPEST: usize = 48;
 
 /// How much of a name is shown.
 const SHOWN: usize = 40;
 
-/// What an expression may ask about.
+/// The variables of an expression.
 const VARIABLES: [&str; 2] = ["arguments", "output"];
 
-/// Types, which `type(…)` is compared with.
+/// The types that `type(…)` can be compared with.
 const TYPES: &[&str] = word_list![
     bool int uint double string bytes list map null_type type optional_type
 ];
@@ -38,15 +38,15 @@ const TYPES: &[&str] = word_list![
 /// How a function is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// By itself, with so many arguments.
+    /// As a function, with this many arguments.
     Function(usize),
-    /// On a value, with so many arguments.
+    /// As a method of a value, with this many arguments.
     Method(usize),
-    /// The parser turns it into something else, if it is written well.
+    /// The parser expands it, if it is written correctly.
     Macro,
 }
 
-/// Functions: name, form, how it is written.
+/// Functions: name, form, usage.
 const FUNCTIONS: [(&str, Form, &str); 26] = [
     ("size", Form::Function(1), "size(list)"),
     ("int", Form::Function(1), "int(value)"),
@@ -84,7 +84,7 @@ const FUNCTIONS: [(&str, Form, &str); 26] = [
     ),
 ];
 
-/// Makes an expression of a tree; `places` says where its parts are in the `source`.
+/// Makes an expression from a tree; `places` maps its parts to the `source`.
 pub(super) fn prepare(
     source: &str,
     mut tree: IdedExpr,
@@ -114,10 +114,10 @@ pub(super) fn prepare(
 struct Walk<'s> {
     source: &'s str,
     places: &'s SourceInfo,
-    /// Names that hold here, of `all`, `map` and the like.
+    /// The names bound here by `all`, `map` and the like.
     names: Vec<String>,
     patterns: Vec<Regex>,
-    /// Which of the variables are asked about.
+    /// Which of the variables are used.
     asked: [bool; 2],
 }
 
@@ -168,7 +168,7 @@ impl Walk<'_> {
 
     fn name(&mut self, id: u64, name: &str) -> Result<(), Mistake> {
         let bare = name.strip_prefix('.').unwrap_or(name);
-        // What begins with `@` is the parser's.
+        // Names that start with `@` are the parser's.
         if bare.starts_with('@') || self.names.iter().any(|known| known == bare) {
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Walk<'_> {
         }
         match (call.func_name.as_str(), call.args.as_mut_slice()) {
             (operators::IN, [_, list]) => count(list, SEARCHED),
-            // The parser's own sum is that of a list that is being made; its items are counted.
+            // The parser's own sum builds up a list, whose items are counted.
             (operators::ADD, [sum, _]) if is_accumulator(sum) => {}
             (operators::ADD, terms) => terms.iter_mut().for_each(|term| count(term, COPIED)),
             (
@@ -257,7 +257,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether there is such a function, written so.
+    /// Whether this function exists in this form.
     fn function(&self, id: u64, call: &CallExpr) -> Result<(), Mistake> {
         let name = call.func_name.as_str();
         let form = match call.target {
@@ -281,7 +281,7 @@ impl Walk<'_> {
         Err(self.mistake(id, what))
     }
 
-    /// `text.matches("pattern")` with the pattern compiled: not for every text again, and none that a tool sends.
+    /// `text.matches("pattern")` with the pattern compiled: once, and never one that a tool sends.
     fn pattern(&mut self, id: u64, call: &mut CallExpr) -> Result<(), Mistake> {
         let literal = match call.args.as_slice() {
             [argument] => match &argument.expr {
@@ -295,7 +295,7 @@ impl Walk<'_> {
             return Err(self.mistake(id, what));
         };
         let pattern = Regex::new(literal).map_err(|error| {
-            // The last line says what is wrong; those before it show where.
+            // The last line says what is wrong; the lines before it show where.
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
@@ -352,7 +352,7 @@ fn is_short(tree: &Expr) -> bool {
     }
 }
 
-/// Lets a value be counted by a function when it is used.
+/// Wraps a value in a counting function.
 fn count(value: &mut IdedExpr, function: &str) {
     if is_short(&value.expr) {
         return;
@@ -365,13 +365,13 @@ fn count(value: &mut IdedExpr, function: &str) {
     });
 }
 
-/// Where a character is, in bytes.
+/// The byte offset of a character.
 fn byte_of(source: &str, character: usize) -> usize {
     let at = source.char_indices().nth(character);
     at.map_or(source.len(), |(byte, _)| byte)
 }
 
-/// What an expression gives that is certainly neither true nor false.
+/// The type of an expression's result, if that is certainly not a boolean.
 fn never_boolean(tree: &Expr) -> Option<&'static str> {
     match tree {
         Expr::Literal(LiteralValue::Boolean(_)) => None,
@@ -400,7 +400,7 @@ fn never_boolean(tree: &Expr) -> Option<&'static str> {
     }
 }
 
-/// The place of a character at a line and a column, both from one.
+/// The position of a character at a line and a column, both counted from one.
 pub(super) fn place_of(source: &str, line: isize, column: isize) -> Option<Range<usize>> {
     let (line, column) = (
         usize::try_from(line - 1).ok()?,

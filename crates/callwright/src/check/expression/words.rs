@@ -1,7 +1,7 @@
-//! The crate's errors → words for the author of the expression.
+//! The `cel` crate's errors → messages for the author of the expression.
 //!
-//! The parser speaks of tokens and lists all that it expects; the evaluator prints the values that it stumbled on,
-//! which may be secret. Neither is passed on.
+//! The parser names tokens and lists everything it expects; the evaluator prints the offending values, which may be secret.
+//! Neither is passed on.
 
 use cel::{ExecutionError, OverloadError, ParseErrors, Value};
 
@@ -12,7 +12,7 @@ use crate::text::snippet;
 /// How much of the text is shown.
 const SHOWN: usize = 40;
 
-/// What people write who are used to other languages.
+/// What people used to other languages write, and what to write instead.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("=", "`=` is written `==`"),
     ("&", "`&` is written `&&`"),
@@ -24,7 +24,7 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ("contains", "`contains` is written text.contains(\"part\")"),
 ];
 
-/// The first thing that is wrong with an expression.
+/// The first mistake in an expression.
 pub(super) fn syntax(source: &str, errors: &ParseErrors) -> Mistake {
     let deep = errors
         .errors
@@ -81,7 +81,7 @@ fn in_words(source: &str, message: &str) -> String {
     }
 }
 
-/// Whether an error says that something asked for is not there: a field, an item, or a field of what has none.
+/// Whether an error means that something is absent: a field, an item, or a field of something that has none.
 pub(super) fn is_absence(error: &ExecutionError) -> bool {
     match error {
         ExecutionError::NoSuchKey(_) | ExecutionError::IndexOutOfBounds(_) => true,
@@ -97,7 +97,7 @@ pub(super) fn is_absence(error: &ExecutionError) -> bool {
     }
 }
 
-/// Why there is no answer. Nothing of the values is shown.
+/// Why there is no answer, without quoting the values.
 pub(super) fn no_answer(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchOverload(overload) => overload_words(overload),
@@ -132,7 +132,7 @@ pub(super) fn no_answer(error: &ExecutionError) -> String {
     }
 }
 
-/// A function or an operator, and the types that it was given.
+/// A function or an operator, and the types of its operands.
 fn overload_words(overload: &OverloadError) -> String {
     let name = overload.function().trim_matches(['_', '@']);
     let types = overload.argument_types().join(" and ");

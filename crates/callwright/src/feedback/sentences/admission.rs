@@ -1,24 +1,24 @@
-//! Sentences about calls that may not run now, and about those that had better not be repeated.
+//! Sentences about calls that may not run now, and about calls that should not be repeated.
 
 use crate::text::quoted;
 use crate::words::{Cause, Failure, Next, Notice, Objection, Reason};
 
 use super::NAME;
 
-/// The longest wait that is advised, in seconds. Who waits longer had better ask.
+/// The longest wait that is recommended, in seconds. Beyond that, asking the user is better.
 const LONGEST_WAIT: u32 = 300;
 
-/// Why a call does not run now. `original` is what it is refused for anyway.
+/// Why a call does not run now. `original` is the reason for which it is refused in any case.
 pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&str>) -> String {
     let tool = quoted(&objection.tool, NAME);
     let (count, ago) = (times(objection.count), ago(objection.rounds_ago));
     let rounds = rounds(objection.count);
-    // Ends the sentence.
+    // The end of the sentence.
     let what = match (original, objection.last.as_str()) {
         (Some(said), _) | (None, said) if !said.is_empty() => format!(": {}", ended(said)),
         _ => ".".to_owned(),
     };
-    // Its own sentence, left out where nothing is remembered.
+    // A separate sentence, left out if nothing is remembered.
     let and_it = |brought: &str| match what.as_str() {
         "." => String::new(),
         what => format!(" {brought}{what}"),
@@ -100,7 +100,7 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
     }
 }
 
-/// What to do instead, where that is not what the table says.
+/// What to do instead, where that differs from the table's hint.
 pub(in crate::feedback) fn objection_hint(failure: &Failure) -> Option<&'static str> {
     let Cause::Objection(objection) = &failure.cause else {
         return None;
@@ -110,7 +110,7 @@ pub(in crate::feedback) fn objection_hint(failure: &Failure) -> Option<&'static 
         (Some(Next::Stop), _) => Some("Stop here: report what you have and what is missing."),
         (_, Reason::Transient) => Some("Leave it for now and come back to it later."),
         (_, Reason::ToolCalls) => Some("Go on without this tool, or answer with what you have."),
-        // It did not get as far as the tool.
+        // The call never reached the tool.
         (_, Reason::ErrorStreak) if objection.original.is_some() => {
             Some("Look up what the tool takes before you send it again, or do without it.")
         }
@@ -118,7 +118,7 @@ pub(in crate::feedback) fn objection_hint(failure: &Failure) -> Option<&'static 
     }
 }
 
-/// What a user can answer, with the words for it.
+/// The answers a user can give, with their labels.
 pub(crate) const CHOICES: [(&str, &str); 3] = [
     ("allow_once", "Run it once more"),
     ("allow_tool", "Run this tool without asking again"),
@@ -131,7 +131,7 @@ pub(in crate::feedback) fn question(objection: &Objection, detail: &str) -> Stri
     format!("The model wants to call {tool} again. {detail} What now?")
 }
 
-/// What the user reads instead of a call that is not made again.
+/// What the user reads instead of a call that is not repeated.
 pub(in crate::feedback) fn stopped(objection: &Objection, detail: &str) -> String {
     let tool = quoted(&objection.tool, NAME);
     format!("Stopped instead of calling {tool} again. {detail}")
@@ -181,7 +181,7 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("{tool} {failed}. Find the cause, or use another tool.")
         }
         Reason::UnknownTools => {
-            // It follows a refusal, which says what to do.
+            // It follows a refusal, which already says what to do.
             format!("The last {rounds} called tools that do not exist.")
         }
         Reason::ToolCalls => {
@@ -205,7 +205,7 @@ fn times(count: u32) -> String {
     }
 }
 
-/// A text with one sign at its end.
+/// A text with one punctuation mark at its end.
 fn ended(text: &str) -> String {
     let text = text.trim_end_matches('.');
     match text.chars().next_back() {

@@ -1,4 +1,4 @@
-//! Issues in words: the sentences around the phrases of `phrase.rs`, one line for each issue or for those that share one.
+//! Issues as text: the sentences around the phrases of `phrase.rs`, one line for each issue or group of issues.
 
 use super::phrase::{choices, expected_within, push_all, push_expected, push_received};
 use super::{NAME, PATH};
@@ -7,7 +7,7 @@ use crate::json::{Kind, Path};
 use crate::text::{cut_line, dotted_within, list, push_dotted_within, quoted};
 use crate::words::{Correction, Expected, Issue, IssueCode, Received, SchemaType};
 
-/// How many indexes are named where not every item of a list is objected to.
+/// How many indexes are named if not every item of a list is affected.
 const INDEXES: usize = 5;
 
 /// Appends `limit: expected integer, received string "abc"` in at most `max` characters.
@@ -29,7 +29,7 @@ pub(in crate::feedback) fn push_issue_line(out: &mut String, line: &IssueLine<'_
     fit(out, start, max);
 }
 
-/// What is wrong, without the place, in at most `max` characters.
+/// What is wrong, without the path, in at most `max` characters.
 pub(in crate::feedback) fn issue_message(issue: &Issue, max: usize) -> String {
     let mut out = String::new();
     push_fitted(&mut out, 0, &IssueLine::new(issue), max, push_message);
@@ -60,7 +60,7 @@ pub(in crate::feedback) fn numbered_line(
     out
 }
 
-/// What all issues say of a tool that has no parameters.
+/// The one message for all issues of a tool that has no parameters.
 pub(in crate::feedback) fn no_arguments(issues: &[Issue], max: usize) -> Option<String> {
     let first = issues.first()?;
     let is_of_root = first.path.parent_pointer().is_empty() && !first.path.is_root();
@@ -81,10 +81,10 @@ pub(in crate::feedback) fn no_arguments(issues: &[Issue], max: usize) -> Option<
     ))
 }
 
-/// How many characters the keys may take that a tool without parameters was sent.
+/// How many characters the keys may take that were sent to a tool without parameters.
 const RECEIVED_KEYS: usize = 40;
 
-/// Cuts what was appended from `start` on to `max` characters.
+/// Cuts the text appended since `start` to `max` characters.
 fn fit(out: &mut String, start: usize, max: usize) {
     if !fits(&out[start..], max) {
         let line = cut_line(out.split_off(start), max);
@@ -96,7 +96,7 @@ fn fits(line: &str, max: usize) -> bool {
     line.len() <= max || line.chars().count() <= max
 }
 
-/// Appends the places of a line, each between these quotes.
+/// Appends the paths of a line, each in these quotes.
 fn push_places(out: &mut String, line: &IssueLine<'_>, max: usize, quotes: [&str; 2]) {
     let most = PATH.min(max / 2);
     match line.shared {
@@ -116,7 +116,7 @@ fn push_places(out: &mut String, line: &IssueLine<'_>, max: usize, quotes: [&str
     }
 }
 
-/// Appends `files (every item).path`, the last part only if asked for.
+/// Appends `files (every item).path`, the last part only if requested.
 fn push_items(out: &mut String, line: &IssueLine<'_>, max: usize, with_inner: bool) {
     let Some((list, inner)) = around_index(line.first) else {
         return push_dotted_within(out, &line.first.path, PATH.min(max / 2));
@@ -169,7 +169,7 @@ fn push_instead(out: &mut String, start: usize, line: &IssueLine<'_>, max: usize
     out.push_str(&choices(&issue.expected, max.saturating_sub(used)));
 }
 
-/// What to change about one issue, if there is more to say than what is wrong.
+/// What to change about one issue, if that adds to what is wrong.
 pub(in crate::feedback) fn recommendation(issue: &Issue) -> Option<String> {
     let path = dotted_within(&issue.path, PATH);
     Some(match issue.suggestion.as_ref()? {
@@ -185,24 +185,24 @@ pub(in crate::feedback) fn recommendation(issue: &Issue) -> Option<String> {
 #[derive(Clone, Copy)]
 enum SentencePart<'p> {
     Text(&'p str),
-    /// `is`, or `are` of several keys.
+    /// `is`, or `are` for several keys.
     Is,
     Expected,
-    /// What is wanted of a missing key, in brackets, if that is more than any text.
+    /// What is expected of a missing key, in brackets, unless any text will do.
     Wanted,
     Received,
-    /// The type of what came.
+    /// The type that was received.
     ReceivedType,
-    /// What may be meant, as a question.
+    /// What may have been meant, as a question.
     Proposal,
     /// What to do about an unknown key.
     Instead,
 }
 
-/// The issues of a line and their two phrases, cut where they do not fit as they are.
+/// The issues of a line and their two phrases, cut if they do not fit.
 struct Sentence<'s> {
     line: &'s IssueLine<'s>,
-    /// What was expected and what came, cut.
+    /// What was expected and what was received, cut.
     cut: Option<[&'s str; 2]>,
 }
 
@@ -248,7 +248,7 @@ impl Sentence<'_> {
         }
     }
 
-    /// Other items may have brought other values.
+    /// Other items may have other values.
     fn push_others(&self, out: &mut String) {
         let first = &self.line.first.received;
         if self
@@ -262,7 +262,7 @@ impl Sentence<'_> {
     }
 }
 
-/// Whether it says nothing that this is wanted of a missing key: most are texts, and any will do.
+/// Whether an expectation of a missing key need not be mentioned: most keys are texts, and any text will do.
 fn goes_without_saying(expected: &Expected) -> bool {
     matches!(
         expected,
@@ -277,8 +277,8 @@ fn goes_without_saying(expected: &Expected) -> bool {
 /// Appends a line in the words of a style.
 type Push = fn(&mut String, &Sentence<'_>);
 
-/// Appends a line so that everything from `start` on has at most `max` characters, if it can. The place and the
-/// proposal say most, so the phrases between them give way.
+/// Appends a line so that everything from `start` on has at most `max` characters, if possible. The path and the proposal carry
+/// the most information, so the phrases between them are cut first.
 fn push_fitted(out: &mut String, start: usize, line: &IssueLine<'_>, max: usize, push: Push) {
     let from = out.len();
     push(out, &Sentence { line, cut: None });
@@ -293,13 +293,13 @@ fn push_fitted(out: &mut String, start: usize, line: &IssueLine<'_>, max: usize,
     let issue = line.first;
     let received = match (issue.code, &issue.received) {
         (IssueCode::UnknownKey, _) => String::new(),
-        // That a text came goes without saying where texts are listed.
+        // Where texts are listed, it is obvious that a text was received.
         (IssueCode::Enum, Received::Text(text)) => quoted(text, (room / 2).max(8)),
         (_, received) => cut_line(received.to_string(), (room / 2).max(8)),
     };
     let left = room.saturating_sub(received.chars().count()).max(8);
     let expected = expected_within(&issue.expected, left);
-    // A part of the first value says less than the proposal does.
+    // A part of the first value says less than the proposal.
     let expected = match &issue.suggestion {
         Some(Correction::Use(_)) if expected.ends_with('…') => "another value",
         _ => &expected,
@@ -345,7 +345,7 @@ fn push_message(out: &mut String, sentence: &Sentence<'_>) {
     sentence.push(out, parts);
 }
 
-/// Whether another type came where texts are listed, so that a list of them may look as if several could be sent.
+/// Whether another type was received where texts are listed, so that a list of them might suggest that several can be sent.
 fn is_text_wanted(issue: &Issue) -> bool {
     let is_of_texts = match &issue.expected {
         Expected::OneOf(values) => values

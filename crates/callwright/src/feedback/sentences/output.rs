@@ -7,13 +7,13 @@ use crate::words::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFai
 
 use super::{NAME, PATH, syntax_at};
 
-/// How much is shown of a sentence that a tool or an operator wrote. Longer ones are data, not a message.
+/// How much is shown of a sentence written by a tool or an operator. Longer ones are data, not a message.
 const OWN_WORDS: usize = 600;
 
-/// What is wrong with a result, for everything but single fields.
+/// What is wrong with a result, for everything except individual fields.
 pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
     match fault {
-        // Told line by line.
+        // Reported line by line.
         OutputFault::Violation(_) => String::new(),
         OutputFault::Syntax {
             line,
@@ -80,7 +80,7 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
     }
 }
 
-/// Whether words name a status themselves.
+/// Whether a message names a status itself.
 fn says(words: Option<&str>, status: u16) -> bool {
     words.is_some_and(|words| words.contains(&status.to_string()))
 }
@@ -93,7 +93,7 @@ fn more_pages(pages: &MorePages) -> String {
     }
 }
 
-/// What to do about a result, where that depends on it.
+/// What to do about a result, where that depends on the fault.
 pub(in crate::feedback) fn output_hint(fault: &OutputFault) -> Option<String> {
     match fault {
         OutputFault::MorePages(MorePages {
@@ -117,7 +117,7 @@ pub(in crate::feedback) fn output_hint(fault: &OutputFault) -> Option<String> {
     }
 }
 
-/// Why a tool failed. Its own words, if they are for the model; never those of an unknown error.
+/// Why a tool failed: its own message if that is meant for the model, never that of an unknown error.
 pub(in crate::feedback) fn tool_failure(
     failure: &ToolFailure,
     tool: &str,
@@ -158,7 +158,7 @@ pub(in crate::feedback) fn tool_failure(
     }
 }
 
-/// What to do about a tool that failed, where that depends on how.
+/// What to do about a failed tool, where that depends on the failure.
 pub(in crate::feedback) fn tool_failure_hint(
     failure: &ToolFailure,
     said: Option<&str>,
@@ -188,7 +188,7 @@ pub(in crate::feedback) fn tool_failure_hint(
     (said == Some("")).then(|| next_hint(Next::ChangeApproach).to_owned())
 }
 
-/// What to do next, where that is set without a hint.
+/// What to do next, if that is set without a hint.
 pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
     match next {
         Next::FixArguments => "Correct the arguments and call the tool again.",
@@ -201,7 +201,7 @@ pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
     }
 }
 
-/// What goes before a notice of ours in the text of a result, so that it is not taken for a part of it.
+/// The text before a notice of ours in a result, so that it is not taken for part of the result.
 pub(in crate::feedback) fn beside_result(note: &str) -> String {
     format!("[{note}]")
 }

@@ -1,7 +1,7 @@
-//! The noun phrases for what was expected, what came and what was probably meant.
+//! The noun phrases for what was expected, what was received and what was probably meant.
 //!
-//! Every phrase about a value, a key or a schema is made here, and only for issues that are shown. Nothing is shown
-//! whole: enough of a value to recognise it, little enough for path, expectation and value to share a line.
+//! Every phrase about a value, a key or a schema is made here, and only for issues that are shown. Values are never shown in
+//! full: enough to recognise them, little enough for path, expectation and value to share a line.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,20 +11,20 @@ use serde_json::Value as Schema;
 use crate::text::{cut_line, fitting, list, list_of, one_line, push_cut, quoted, snippet};
 use crate::words::{Comparison, Correction, Expected, IssueCode, Received, ReceivedKeys, Unit};
 
-/// How many characters of a received value, a constant or a key are shown: enough to recognise it, little enough for
-/// path, expectation and value to share a line of 100.
+/// How many characters of a received value, a constant or a key are shown: enough to recognise it, little enough for path,
+/// expectation and value to share a line of 100.
 const PREVIEW: usize = 30;
 
-/// How many characters of an allowed value are shown. Half of a value cannot be sent, so it is cut later than others.
+/// How many characters of an allowed value are shown. Half a value cannot be sent, so it is cut later than others.
 const ALLOWED_VALUE: usize = 60;
 
-/// So many allowed values or keys are all shown, if the line has room for them: models choose among what they see.
+/// Up to this many allowed values or keys are all shown, if the line has room for them: models choose among what they see.
 const SHOWN_WHOLE: usize = 10;
 
 /// How many characters a longer list of allowed values or keys may take.
 const LONG_LIST: usize = 48;
 
-/// How many characters a list of keys that came may take: they are all there is to say.
+/// How many characters a list of received keys may take: it is the whole message.
 const RECEIVED_LIST: usize = 40;
 
 /// How many characters the alternatives of a union may take, for the same reason.
@@ -33,7 +33,7 @@ const ALTERNATIVES: usize = 60;
 /// How many characters of a regular expression are shown.
 const REGEX: usize = 40;
 
-/// How many characters a tool's own words about an argument may have: they are all that the line says.
+/// How many characters a tool's own message about an argument may have: it is the whole line.
 const STATED: usize = 100;
 
 pub(super) fn push_all(out: &mut String, parts: &[&str]) {
@@ -124,7 +124,7 @@ pub(super) fn push_expected(out: &mut String, expected: &Expected) {
     }
 }
 
-/// Appends what came, as a noun phrase: its type and its beginning.
+/// Appends what was received, as a noun phrase: its type and its beginning.
 pub(super) fn push_received(out: &mut String, received: &Received) {
     match received {
         Received::Nothing => {}
@@ -227,8 +227,8 @@ fn literal(value: &Schema) -> String {
     }
 }
 
-/// What was expected, in at most `max` characters. Never shows more than the whole phrase does: that is what secrets are
-/// looked for in.
+/// What was expected, in at most `max` characters. Never shows more than the full phrase does, since that is what is searched
+/// for secrets.
 pub(super) fn expected_within(expected: &Expected, max: usize) -> String {
     match expected {
         Expected::OneOf(_) | Expected::Key(_) => choice(expected, max),
@@ -236,7 +236,7 @@ pub(super) fn expected_within(expected: &Expected, max: usize) -> String {
     }
 }
 
-/// What may be chosen from, in at most `max` characters: `"only"`, `one of "a", "b" … +3`.
+/// The allowed values, in at most `max` characters: `"only"`, `one of "a", "b" … +3`.
 fn choice(expected: &Expected, max: usize) -> String {
     const ONE_OF: &str = "one of ";
     if count(expected) == 1 {
@@ -246,7 +246,7 @@ fn choice(expected: &Expected, max: usize) -> String {
     }
 }
 
-/// How many values or keys may be chosen from.
+/// How many values or keys are allowed.
 fn count(expected: &Expected) -> usize {
     match expected {
         Expected::OneOf(values) => values.as_array().map_or(0, Vec::len),
@@ -255,9 +255,9 @@ fn count(expected: &Expected) -> usize {
     }
 }
 
-/// The values or keys that may be chosen from, in at most `max` characters: all of them, or the first and how many more.
+/// The allowed values or keys, in at most `max` characters: all of them, or the first and how many more.
 pub(super) fn choices(expected: &Expected, max: usize) -> String {
-    /// What ` … +12` takes at the end of a list, without the comma that is counted with its last item.
+    /// The length of ` … +12` at the end of a list, without the comma that is counted with its last item.
     const MORE: usize = 4;
     let count = count(expected);
     let first = |max: usize| match expected {
@@ -268,7 +268,7 @@ pub(super) fn choices(expected: &Expected, max: usize) -> String {
         Expected::Key(names) => list(names, max),
         other => other.to_string(),
     };
-    // A list that is cut is kept short, and the rest of the line as it is.
+    // A list that is cut is kept short; one that is shown whole may be longer.
     let most = if count <= SHOWN_WHOLE {
         usize::MAX
     } else {
@@ -294,7 +294,7 @@ fn either(phrases: &[String]) -> String {
     }
 }
 
-/// The alternatives of a union: `string, object with "a" or null`, as many as a line holds.
+/// The alternatives of a union: `string, object with "a" or null`, as many as fit in a line.
 fn alternatives(all: &[Expected]) -> String {
     let mut distinct = texts(all);
     let mut seen = HashSet::new();
@@ -307,7 +307,7 @@ fn alternatives(all: &[Expected]) -> String {
     fitting(distinct.into_iter(), count, ALTERNATIVES)
 }
 
-/// What a format looks like, for the formats that models get wrong most.
+/// An example of a format, for the formats that models most often get wrong.
 fn format_example(name: &str) -> Option<&'static str> {
     Some(match name {
         "date-time" => "2026-01-31T12:00:00Z",

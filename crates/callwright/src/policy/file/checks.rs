@@ -1,4 +1,4 @@
-//! The tables `[[check]]` and `[[tool."name".check]]`: conditions on results that the operator writes.
+//! The tables `[[check]]` and `[[tool."name".check]]`: the operator's conditions on results.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::values::{Entry, Reader, entries};
 use crate::check::expression::{self, Expression};
 use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
 
-/// How many checks a file may have. Reading one takes about a millisecond.
+/// How many checks a file may have. Compiling one takes about a millisecond.
 const MOST_CHECKS: usize = 1_000;
 
-/// The longest name of a code: one that a line of a log can hold.
+/// The longest code name: one that fits in a log line.
 const LONGEST_CODE: usize = 60;
 
 const SENTENCE: &str = "a sentence";
@@ -82,7 +82,7 @@ fn check(reader: &mut Reader, span: &Range<usize>, table: &DeTable<'_>) -> Optio
     }))
 }
 
-/// The condition, or what is wrong with it at its place.
+/// The condition, or a fault that points into it.
 fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
     let text = reader.text(entry, "a condition such as \"size(output.orders) == 0\"")?;
     match expression::compile(text) {
@@ -98,7 +98,7 @@ fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
     }
 }
 
-/// A name for programs.
+/// A machine-readable name.
 fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
     let expected = "a name such as \"empty_first_page\"";
     let text = reader.text(entry, expected)?;
@@ -115,7 +115,7 @@ fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
     Some(text)
 }
 
-/// A code of ours means one thing everywhere.
+/// A check must not redefine one of our codes: each means one thing everywhere.
 fn foreign(reader: &mut Reader, class: FindingKind, code: &str, all: &[Entry<'_>]) {
     let Some(row) = Code::from_name(code).map(Code::row) else {
         return;

@@ -1,4 +1,4 @@
-//! A mistake in a policy file, with its line and a mark below what is meant.
+//! A mistake in a policy file, with its line and a marker below the part that is wrong.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::text::{first_bytes, quoted, visible};
 /// How many mistakes are reported at once: as many as fit on a screen.
 const MOST_TOLD: usize = 10;
 
-/// How many mistakes are looked for. Each is compared with all known keys, and a file of 1 MB may hold 100,000.
+/// How many mistakes are collected. Each is compared with all known keys, and a file of 1 MB may hold 100,000.
 pub(super) const MOST_FAULTS: usize = 1_000;
 
-/// How many characters of a line are shown, and how many of them before the mark.
+/// How many characters of a line are shown, and how many of those before the marker.
 const SHOWN: usize = 100;
 const SHOWN_BEFORE: usize = 60;
 
@@ -19,7 +19,7 @@ const SHOWN_BEFORE: usize = 60;
 pub(super) struct Fault {
     span: Range<usize>,
     what: String,
-    /// The text at the span, and the part of it that is meant.
+    /// The text at the span, and the part of it that is wrong.
     inside: Option<(String, Range<usize>)>,
 }
 
@@ -32,20 +32,20 @@ impl Fault {
         }
     }
 
-    /// The same at a part of that text.
+    /// Narrows the fault to a part of that text.
     #[cfg(feature = "cel")]
     pub(super) fn inside(mut self, text: &str, part: Range<usize>) -> Self {
         self.inside = Some((text.to_owned(), part));
         self
     }
 
-    /// Where it is. The part of a text can be found if it is written without escapes.
+    /// The position. A part of a text can be located if the text is written without escapes.
     fn place(&self, file: &str) -> Range<usize> {
         let part = self.inside.as_ref().and_then(|(text, part)| {
             let written = file.get(self.span.clone())?;
             let start = written.find(text.as_str())?;
             let quotes = written.len() - text.len() - start;
-            // Nothing but quotes around it, and a line's end after those that open.
+            // There are only quotes around it, and a line break after the opening ones.
             (start <= 5 && quotes <= 3)
                 .then(|| self.span.start + start + part.start..self.span.start + start + part.end)
         });
@@ -80,7 +80,7 @@ impl Fault {
     }
 }
 
-/// All mistakes in the order of the file, each with its line.
+/// All mistakes in file order, each with its line.
 pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
     faults.sort_by_key(|fault| fault.span.start);
     let mut blocks: Vec<String> = faults

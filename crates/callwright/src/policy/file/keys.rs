@@ -1,4 +1,4 @@
-//! The keys of a policy file: what each is called, in which tables it may be, and how its value is read.
+//! The keys of a policy file: their names, the tables they may be in, and how their values are read.
 //!
 //! A new key is a row here, a line in `docs/policy.md` and a case in the corpus.
 
@@ -16,21 +16,21 @@ use crate::repair::RepairPolicy;
 use crate::text::snippet;
 use crate::words::{Class, Code, Detector, Effect, Grade, Validation};
 
-/// How often a call may be tried again. After ten times with growing pauses the caller has given up.
+/// How often a call may be retried. After ten retries with growing pauses the caller has given up.
 const MOST_RETRIES: u32 = 10;
 
-/// The fewest and the most bytes of a result that the model may get: enough for a sentence, and the longest result
-/// that is read as JSON.
+/// The fewest and the most bytes of a result that the model may get: enough for a sentence, and the longest result that is
+/// parsed as JSON.
 const FEWEST_BYTES: u32 = 100;
 const MOST_BYTES: u32 = 64 * 1024 * 1024;
 
-/// The longest time-out, in seconds: a day. A longer one is a mistake in the unit.
+/// The longest timeout, in seconds: a day. A longer one is a mistake in the unit.
 const LONGEST: f64 = 24.0 * 60.0 * 60.0;
 
-/// The shortest time-out, in seconds. Timers are not finer.
+/// The shortest timeout, in seconds: timers are no finer.
 const SHORTEST: f64 = 0.001;
 
-/// How many patterns there may be. Each tool is held against each of them, and there may be 10,000 tools.
+/// How many patterns there may be. Each tool is matched against each of them, and there may be 10,000 tools.
 const MOST_PATTERNS: usize = 1_000;
 
 /// How much of a name is shown.
@@ -48,26 +48,26 @@ pub(super) enum Section {
     Check,
 }
 
-/// What has been read so far.
+/// The settings read so far.
 #[derive(Default)]
 struct Draft {
     admission: AdmissionPolicy,
     attended: Option<bool>,
     never_asks: bool,
     patterns: Vec<Pattern>,
-    /// What is said for all tools at the top, or for those of one table.
+    /// The settings for all tools at the top, or for the tools of one table.
     own: ToolPolicy,
-    /// The rest of what is said in the table of a tool.
+    /// The admission settings in the table of a tool.
     tool: ToolAdmission,
 }
 
 use Section::{Budget, Check, Loops, Output, Tool, Top};
 
-/// How the value of a key is read, and where it goes.
+/// Reads the value of a key into the draft.
 type Read = fn(&mut Reader, &Entry<'_>, &mut Draft);
 
-/// One row per key: its name, its tables, how it is read (`r`, the reader, takes the entry `e` into the draft `to`).
-/// The first of something is not a repetition, so most steps begin with two.
+/// One row per key: its name, its tables, how it is read (`r`, the reader, takes the entry `e` into the draft `to`). The first
+/// call is not a repetition, so most steps start at two.
 #[rustfmt::skip]
 const KEYS: &[(&str, &[Section], Read)] = &[
     ("effect", &[Tool], |r, e, to| to.own.effect = r.choice(e, &EFFECTS)),
@@ -87,7 +87,7 @@ const KEYS: &[(&str, &[Section], Read)] = &[
     ("advice", &[Top, Tool], |r, e, to| to.own.advice = advice(r, e)),
     ("check", &[Top, Tool], checks),
     ("loops", &[Top], loops),
-    // Settings of single tools are read last, because they build on the others.
+    // Settings of individual tools are read last, because they build on the others.
     ("tool", &[Top], |_, _, _| {}),
     ("repeated_refusal", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.repeated_refusal)),
     ("repeated_call", &[Loops], |r, e, to| r.set_steps(e, 2, &mut to.admission.repeated_call)),
@@ -141,8 +141,8 @@ const WHEN_AWAY: [(&str, WhenAway); 3] = [
     ("closed", WhenAway::Closed),
 ];
 
-/// One row per table that can be mistaken for another: its name in [`known_keys`], and where a key belongs that is
-/// only known there.
+/// One row per table that can be mistaken for another: its name in [`known_keys`], and where a key that is only known there
+/// belongs.
 const TABLES: [(Section, &str, &str); 5] = [
     (Top, "", "at the top of the file, before the first [table]"),
     (Loops, "loops", "in [loops]"),
@@ -160,7 +160,7 @@ const TABLES: [(Section, &str, &str); 5] = [
 ];
 
 impl Section {
-    /// The keys that are known here.
+    /// The keys that this table may have.
     pub(super) fn keys(self) -> Vec<&'static str> {
         match self {
             Section::Steps => vec!["notice", "refuse"],
@@ -172,7 +172,7 @@ impl Section {
         }
     }
 
-    /// What the table is called in messages, after a key.
+    /// The table's name in messages, placed after a key.
     pub(super) fn place(self) -> &'static str {
         match self {
             Top => "",
@@ -185,7 +185,7 @@ impl Section {
         }
     }
 
-    /// Where a key that is not known here belongs instead.
+    /// The table to which a key that is unknown here belongs.
     pub(super) fn elsewhere(self, key: &str) -> Option<&'static str> {
         let mut others = TABLES.iter().filter(|(section, ..)| *section != self);
         let known = others.find(|(section, ..)| section.keys().contains(&key));
@@ -193,8 +193,7 @@ impl Section {
     }
 }
 
-/// Every key that a policy file may have, with the table it belongs to: `""` for the top, `loops`, `tool`,
-/// `output`, `check`.
+/// Every key that a policy file may have, with its table: `""` for the top, `loops`, `tool`, `output`, `check`.
 pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLES
         .iter()
@@ -240,15 +239,15 @@ fn read_table(reader: &mut Reader, table: &DeTable<'_>, section: Section, to: &m
     }
 }
 
-/// Puts a value into its place, if there is one.
+/// Sets a field if there is a value.
 fn set<T>(field: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *field = value;
     }
 }
 
-/// The tables `[tool."name"]`, in the order in which they count: patterns as they are in the file, then exact names,
-/// which beat any pattern.
+/// The tables `[tool."name"]`, in order of precedence: patterns as they are in the file, then exact names, which override any
+/// pattern.
 fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mut Vec<ToolPolicy>) {
     let expected = "tables with the names of tools, such as [tool.\"get_*\"]";
     let Some(table) = reader.table(entry, expected) else {
@@ -260,7 +259,7 @@ fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mu
         let what = format!("{many} patterns, more than the {MOST_PATTERNS} that are read");
         return reader.object(&entry.key_span, what);
     }
-    // The sort is stable, so that patterns keep their order.
+    // The sort is stable, so patterns keep their order.
     tables.sort_by_key(|tool| !tool.key.contains('*'));
     for tool in tables {
         if reader.gives_up() {
@@ -290,8 +289,8 @@ fn pattern(text: &str, offset: usize) -> Pattern {
     }
 }
 
-/// One number is for all tools but those that are declared to change something: the operator who raises it may not have
-/// payments in mind, so that one has to be named.
+/// A single number applies to all tools except those declared to change something: an operator who raises it may not have
+/// payments in mind, so those have to be named.
 fn budgets(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     if let DeValue::Table(table) = entry.value {
         return read_table(reader, table, Budget, to);
@@ -368,7 +367,7 @@ fn duration(reader: &mut Reader, entry: &Entry<'_>) -> Option<Duration> {
     duration
 }
 
-/// `30s`, `500ms`, `2m`, `1h` in seconds.
+/// `30s`, `500ms`, `2m` or `1h` in seconds.
 fn with_unit(text: &str) -> Option<f64> {
     let end = text.find(|character: char| character.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(end);
@@ -383,7 +382,7 @@ fn with_unit(text: &str) -> Option<f64> {
     Some(number * factor)
 }
 
-/// A mode, or a table with one.
+/// A mode, or a table that contains one.
 fn output(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     match entry.value {
         DeValue::Table(table) => read_table(reader, table, Output, to),
@@ -418,7 +417,7 @@ fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
         .collect()
 }
 
-/// Words of errors that pass. Blank ones would be in every error.
+/// Words that mark an error as transient. A blank one would match every error.
 fn transient_words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
     let texts = reader.texts(entry, "a list such as [\"index is being rebuilt\"]");
     for (text, span) in &texts {
@@ -429,7 +428,7 @@ fn transient_words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
     texts.into_iter().map(|(text, _)| text.to_owned()).collect()
 }
 
-/// What to advise, by class or by code.
+/// Advice, by class or by code.
 fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
     let expected = "a table such as { timeout = \"Ask for one month at a time.\" }";
     let mut advice = Advice::default();
@@ -468,7 +467,7 @@ fn unknown_subject(reader: &mut Reader, entry: &Entry<'_>) {
     reader.object(&entry.key_span, what);
 }
 
-/// A sentence, or several.
+/// One sentence or several.
 fn lines(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
     let expected = "a sentence, or a list of sentences";
     match entry.value {

@@ -1,7 +1,7 @@
 //! A policy file → a [`Policy`], or every mistake in it with its place.
 //!
-//! Takes TOML text and returns settings; an unknown key is a mistake, never ignored. `keys` is the table of keys and what
-//! becomes of their values, `values` reads numbers, steps and names, `checks` the conditions of `[[check]]`, and `fault`
+//! Takes TOML text and returns settings; an unknown key is a mistake, never ignored. `keys` is the table of keys and the
+//! settings they fill, `values` reads numbers, steps and names, `checks` reads the conditions of `[[check]]`, and `fault`
 //! reports mistakes.
 
 #[cfg(feature = "cel")]
@@ -20,7 +20,7 @@ use super::Policy;
 use crate::error::{Error, ErrorKind};
 
 impl Policy {
-    /// The longest policy file that is read, in bytes. One with a table for each of 10,000 tools has about this much.
+    /// The longest policy file that is read, in bytes: about the size of one with a table for each of 10,000 tools.
     pub const LONGEST_FILE: usize = 1024 * 1024;
 
     /// Reads a policy file.
@@ -38,14 +38,14 @@ impl Policy {
     /// ```
     ///
     /// # Errors
-    /// Fails if the text is too long or not TOML, or says something that is not known or makes no sense. The error
-    /// names every such place with line and column, and proposes what may have been meant.
+    /// Fails if the text is too long, is not TOML, or contains an unknown key or an invalid value. The error names every such
+    /// place with line and column, and suggests what may have been meant.
     pub fn from_toml(text: &str) -> Result<Policy, Error> {
         if text.len() > Policy::LONGEST_FILE {
             let longest = Policy::LONGEST_FILE;
             return Err(ErrorKind::LongPolicy { longest }.into());
         }
-        // A byte order mark is not a part of the first line.
+        // A byte order mark is not part of the first line.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let told = |faults| Error::from(ErrorKind::Policy(fault::tell(text, faults)));
         let table =
@@ -58,7 +58,7 @@ impl Policy {
         policy.patterns.sort_by_key(|pattern| pattern.line);
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
         for pattern in &mut policy.patterns {
-            // Until here it is an offset.
+            // Up to here `line` holds an offset.
             pattern.line = ends.partition_point(|end| *end < pattern.line) + 1;
         }
         Ok(policy)

@@ -1,4 +1,4 @@
-//! Values of a policy file → numbers, steps, names; or a fault that says what was expected there.
+//! Values of a policy file → numbers, steps, names; or a fault that says what was expected.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,13 +11,13 @@ use crate::json::Path;
 use crate::nearest::{is_slip, nearest};
 use crate::text::{quoted, snippet};
 
-/// How many names a list may have. Each tool or each argument is held against all of them.
+/// How many names a list may have. Each tool or argument is matched against all of them.
 const MOST_LISTED: usize = 1_000;
 
-/// What `false` means where a number is expected.
+/// The meaning of `false` where a number is expected.
 const NEVER: Option<u32> = Some(u32::MAX);
 
-/// How much of a key or a value is shown; the line is shown below it anyway.
+/// How much of a key or a value is shown; the whole line is shown below it anyway.
 const SHOWN: usize = 40;
 
 /// A key with its value, and where both are.
@@ -30,7 +30,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Whether something is switched off.
+    /// Whether the value is `false`, that is, switched off.
     pub(super) fn is_false(&self) -> bool {
         matches!(self.value, DeValue::Boolean(false))
     }
@@ -51,20 +51,20 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     all
 }
 
-/// Reads values and collects what is wrong with them.
+/// Reads values and collects the mistakes in them.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) faults: Vec<Fault>,
-    /// How many checks there were.
+    /// How many checks have been read.
     #[cfg(feature = "cel")]
     pub(super) checks: usize,
 }
 
 impl Reader {
-    /// As high as any number can be: no turn has more calls.
+    /// The largest number that makes sense: no turn has more calls.
     pub(super) const MOST: u32 = AdmissionPolicy::MOST_CALLS;
 
-    /// Whether there are more mistakes than anyone reads.
+    /// Whether there are more mistakes than anyone would read.
     pub(super) fn gives_up(&self) -> bool {
         self.faults.len() >= MOST_FAULTS
     }
@@ -73,11 +73,11 @@ impl Reader {
         self.faults.push(Fault::new(span, what));
     }
 
-    /// The value is not what the key expects.
+    /// The value does not have the type the key expects.
     pub(super) fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
         let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
         let what = format!("`{key}` expects {expected}, found {found}");
-        // The span of a table with a header is everything below it; its name is enough.
+        // The span of a table with a header covers everything below it; its name is enough.
         let span = match entry.value {
             DeValue::Table(_) => &entry.key_span,
             _ => &entry.span,
@@ -85,7 +85,7 @@ impl Reader {
         self.object(span, what);
     }
 
-    /// The key is not known here.
+    /// The key is unknown in this table.
     pub(super) fn unknown(&mut self, entry: &Entry<'_>, section: Section) {
         let (key, place) = (snippet(entry.key, SHOWN), section.place());
         let known = section.keys();
@@ -106,7 +106,7 @@ impl Reader {
         self.object(&entry.key_span, what);
     }
 
-    /// Something is in `[tool]` itself that is not a table of settings.
+    /// `[tool]` itself contains something other than a table of settings.
     pub(super) fn no_tool(&mut self, entry: &Entry<'_>) {
         let what = if Section::Tool.keys().contains(&entry.key) {
             let key = entry.key;
@@ -118,7 +118,7 @@ impl Reader {
         self.object(&entry.key_span, what);
     }
 
-    /// The file removes what cannot be removed.
+    /// The file switches off a bound that must remain.
     pub(super) fn last_bound(&mut self, entry: &Entry<'_>) {
         let key = entry.key;
         let what = format!(
@@ -128,7 +128,7 @@ impl Reader {
         self.object(&entry.span, what);
     }
 
-    /// A value, if the key expects it.
+    /// A value, if it has the expected type.
     fn read<'a, T>(
         &mut self,
         entry: &Entry<'a>,
@@ -154,7 +154,7 @@ impl Reader {
         self.read(entry, "true or false", DeValue::as_bool)
     }
 
-    /// A number that makes sense; `or` says what else the key takes.
+    /// A number within bounds; `or` names what else the key accepts.
     pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
         self.number_within(entry, least..=Self::MOST, or)
     }
@@ -167,7 +167,7 @@ impl Reader {
         self.number(entry, least, "or `false`")
     }
 
-    /// A number within other bounds.
+    /// A number within the given bounds.
     pub(super) fn number_within(
         &mut self,
         entry: &Entry<'_>,
@@ -195,7 +195,7 @@ impl Reader {
         self.chosen(entry.key, text, &entry.span, known)
     }
 
-    /// The meaning of a text that is the value of a key, or an item of a list there.
+    /// The meaning of a text that is the value of a key or an item of its list.
     pub(super) fn chosen<T: Copy>(
         &mut self,
         key: &str,
@@ -216,7 +216,7 @@ impl Reader {
         choice.map(|(_, value)| *value)
     }
 
-    /// A text that says something.
+    /// A text that is not blank.
     pub(super) fn text<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Option<&'a str> {
         let says_something = |text: &&str| !text.trim().is_empty();
         self.read(entry, expected, |value| {
@@ -224,18 +224,18 @@ impl Reader {
         })
     }
 
-    /// Steps into their place, if they make sense.
+    /// Reads steps into their field, if they are valid.
     pub(super) fn set_steps(&mut self, entry: &Entry<'_>, least: u32, steps: &mut Steps) {
         *steps = self.steps(entry, *steps, least).unwrap_or(*steps);
     }
 
-    /// `{ notice = 2, refuse = 4 }` or `false`; what is not said stays as it is.
+    /// `{ notice = 2, refuse = 4 }` or `false`; steps that are not given keep their value.
     pub(super) fn steps(&mut self, entry: &Entry<'_>, now: Steps, least: u32) -> Option<Steps> {
         let (notice, refuse) = self.parts(entry, least)?;
         let refuse_at = refuse.unwrap_or(now.refuse);
         let notice_at = match notice {
             Some(notice) => notice,
-            // A warning that would come too late was not asked for.
+            // A notice that would come after the refusal was not asked for.
             None if now.notice > refuse_at => u32::MAX,
             None => now.notice,
         };
@@ -281,7 +281,7 @@ impl Reader {
         (self.faults.len() == before).then_some((notice, refuse))
     }
 
-    /// A list of texts, each with its place.
+    /// A list of texts, each with its position.
     pub(super) fn texts<'a>(
         &mut self,
         entry: &Entry<'a>,
@@ -311,7 +311,7 @@ impl Reader {
         texts
     }
 
-    /// Places in arguments: names, or JSON Pointers, which begin with a slash.
+    /// Places in arguments: names, or JSON Pointers, which start with a slash.
     pub(super) fn places(&mut self, entry: &Entry<'_>) -> Vec<Path> {
         let expected = "a list of arguments such as [\"request_id\", \"/meta/trace\"]";
         let texts = self.texts(entry, expected);
@@ -348,7 +348,7 @@ fn one_of<T>(known: &[(&str, T)]) -> String {
     }
 }
 
-/// The value, in words.
+/// A description of the value.
 fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => quoted(text, SHOWN),

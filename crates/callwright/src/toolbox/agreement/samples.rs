@@ -1,34 +1,33 @@
-//! A schema → a bounded, fixed list of values that it might accept.
+//! A schema → a bounded, deterministic list of values that it might accept.
 //!
-//! Each place in the schema gives a list of values, the usual one first. Containers take the usual values of
-//! their parts and vary one part at a time, so the number of samples grows with the size of the schema and not
-//! exponentially: all properties, only the required ones, each optional one left out, each other value of each property,
-//! each branch of each union. A place for which no value is found (a pattern that we cannot satisfy, a recursion
-//! that goes too deep) gives none, and is left out where it may be. Keywords that relate parts to each other are
-//! ignored: the validator sorts out what does not fit.
+//! Each place in the schema yields a list of values, the most ordinary first. Containers take the ordinary values of their
+//! parts and vary one part at a time, so the number of samples grows with the size of the schema and not exponentially: all
+//! properties, only the required ones, each optional one left out, each other value of each property, each branch of each
+//! union. A place without a value (a pattern that we cannot satisfy, a recursion that goes too deep) yields none, and is left
+//! out where that is allowed. Keywords that relate parts to each other are ignored: the validator rejects samples that do not
+//! fit.
 
 use serde_json::{Map, Value as Schema, json};
 
 use super::scalars::{matching, numbers, strings};
 
-/// How many samples are tried. Registering a tool may cost a millisecond or two; a sample of some ten values
-/// costs some microseconds to make, to judge and to read.
+/// How many samples are tried. Registering a tool may cost a millisecond or two; a sample of about ten values takes a few
+/// microseconds to make, validate and deserialise.
 const MOST_SAMPLES: usize = 256;
 
-/// How many bytes the samples of one object may have together as JSON, for schemas with hundreds of properties.
+/// How many bytes of JSON the samples of one object may take together, for schemas with hundreds of properties.
 const MOST_BYTES: usize = 200_000;
 
-/// How many values one place inside of another may give: a long `enum` has some dozens.
+/// How many values one nested place may yield: a long `enum` has a few dozen.
 const MOST_PER_PLACE: usize = 64;
 
-/// How often a reference is followed inside of another's target: once to see the recursion, once to see it end.
+/// How often a reference is followed inside another's target: once to see the recursion, once to see it end.
 const MOST_REFERENCES: usize = 2;
 
-/// How deep schemas may be nested before no values are made; the reader of calls takes 100 levels, and no type
-/// written by hand has twenty.
+/// How deep schemas may be nested before no values are made; the parser takes 100 levels, and no hand-written type has twenty.
 const MOST_LEVELS: usize = 20;
 
-/// How many items an array is filled with at most, if it must have many.
+/// How many items an array is filled with at most if it requires many.
 const MOST_ITEMS: u64 = 64;
 
 /// The key that is made up for a map.
@@ -36,7 +35,7 @@ const MADE_UP_KEY: &str = "some_key";
 
 type Members = Map<String, Schema>;
 
-/// Values that a schema might accept, the usual one first.
+/// Values that a schema might accept, the most ordinary first.
 pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
     let sampler = Sampler {
         root: schema,
@@ -53,7 +52,7 @@ struct Sampler<'s> {
     root: &'s Schema,
     references_left: usize,
     levels_left: usize,
-    /// How many values this place may give.
+    /// How many values this place may yield.
     most: usize,
 }
 
@@ -64,7 +63,7 @@ impl<'s> Sampler<'s> {
         Sampler { most, ..self }.values(schema, None)
     }
 
-    /// The values of a schema. `kind` is what the schema around it says about its type, if it has a say.
+    /// The values of a schema. `kind` is the type that the enclosing schema gives, if any.
     fn values(mut self, schema: &'s Schema, kind: Option<&'s Schema>) -> Vec<Schema> {
         let members = match schema {
             Schema::Object(members) if self.levels_left > 0 => members,
@@ -84,7 +83,7 @@ impl<'s> Sampler<'s> {
         }
         let mut distinct: Vec<Schema> = Vec::with_capacity(values.len().min(self.most));
         for value in values {
-            // To compare large values costs more than to try one of them twice.
+            // Comparing large values costs more than trying one of them twice.
             let is_large = value.is_object() || value.is_array();
             if distinct.len() < self.most && (is_large || !distinct.contains(&value)) {
                 distinct.push(value);
@@ -93,7 +92,7 @@ impl<'s> Sampler<'s> {
         distinct
     }
 
-    /// The values that we make up.
+    /// The made-up values.
     fn made(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
         let kind = members.get("type").or(kind);
         let branches = |key| {
@@ -127,7 +126,7 @@ impl<'s> Sampler<'s> {
         combined(parts)
     }
 
-    /// The values of the types that a schema names, or that its keywords are about.
+    /// The values of the types that a schema names or that its keywords apply to.
     fn of_kind(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
         match kind {
             Some(Schema::String(kind)) => self.of_one_kind(members, kind),
@@ -157,7 +156,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// Arrays: one item, none, each other item.
+    /// Arrays: with one item, with none, with each other item.
     fn arrays(self, members: &'s Members) -> Vec<Schema> {
         let fewest = members
             .get("minItems")
@@ -189,7 +188,7 @@ impl<'s> Sampler<'s> {
             Some(_) => {
                 let items = members.get("items");
                 let items = items.map_or_else(|| vec!["text".into()], |items| self.part(items));
-                // Different items, in case they must be.
+                // Different items, in case they must be unique.
                 let from = |first| items.iter().cycle().skip(first).take(fewest.max(1));
                 let each = (0..items.len()).map(|first| from(first).cloned().collect());
                 each.collect()
@@ -203,7 +202,8 @@ impl<'s> Sampler<'s> {
         arrays
     }
 
-    /// Objects: all properties, only the required ones, each optional one left out, each other value of each.
+    /// Objects: with all properties, with only the required ones, with each optional one left out, with each other value of
+    /// each.
     fn objects(self, members: &'s Members) -> Vec<Schema> {
         let Some(properties) = self.properties(members) else {
             return Vec::new();
@@ -238,9 +238,8 @@ impl<'s> Sampler<'s> {
         objects.into_iter().map(Schema::Object).collect()
     }
 
-    /// The properties for which there are values, those with made-up texts last: a type reads the keys in the
-    /// order of the object and stops at its first objection, which may be its own against such a text.
-    /// `None` if a required property has none.
+    /// The properties that have values, those with made-up texts last: a type reads the keys in object order and stops at its
+    /// first objection, which may be its own objection to such a text. `None` if a required property has no value.
     fn properties(self, members: &'s Members) -> Option<Vec<Property>> {
         let required = list(members, "required");
         let object = |key| {
@@ -251,7 +250,7 @@ impl<'s> Sampler<'s> {
                 .flatten()
         };
         let declared = object("properties").map(|(key, schema)| (key.clone(), schema, false));
-        // Where the schema describes the values of keys that it does not name. Elsewhere such keys mean nothing.
+        // Only if the schema describes the values of keys that it does not name; elsewhere such keys mean nothing.
         let other = members
             .get("additionalProperties")
             .filter(|schema| schema.is_object());
@@ -280,12 +279,12 @@ impl<'s> Sampler<'s> {
     }
 }
 
-/// A property and the values that it may have.
+/// A property and its possible values.
 struct Property {
     key: String,
     values: Vec<Schema>,
     required: bool,
-    /// Its key is not one that the schema names. It is tried, and not usual.
+    /// The schema does not name its key. It is tried, but not part of the ordinary value.
     made_up: bool,
 }
 
@@ -297,7 +296,7 @@ fn list<'s>(members: &'s Members, key: &str) -> &'s [Schema] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The type that a schema's keywords are about, if it names none; `None` if another schema says it.
+/// The type that a schema's keywords apply to if it names none; `None` if another schema decides.
 fn implied_kind(members: &Members) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| members.contains_key(*key));
     Some(match () {
@@ -310,7 +309,7 @@ fn implied_kind(members: &Members) -> Option<&'static str> {
     })
 }
 
-/// One value of each kind.
+/// One value of each type.
 fn anything() -> Vec<Schema> {
     vec![
         json!("text"),
@@ -322,16 +321,14 @@ fn anything() -> Vec<Schema> {
     ]
 }
 
-/// First the usual value of each list, then the second of each, and so on, so that a bound on their number
-/// cuts no list off.
+/// The first value of each list, then the second of each, and so on, so that a bound on the total cuts no list off.
 fn in_turns(lists: &[Vec<Schema>]) -> Vec<Schema> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let turn = |at| lists.iter().filter_map(move |list| list.get(at));
     (0..longest).flat_map(turn).cloned().collect()
 }
 
-/// The values of several schemas that hold for the same place: objects are put together, of anything else
-/// each is tried.
+/// The values of several schemas that apply to the same place: objects are merged, anything else is tried one by one.
 fn combined(mut parts: Vec<Vec<Schema>>) -> Vec<Schema> {
     let are_objects = |part: &Vec<Schema>| part.first().is_some_and(Schema::is_object);
     if parts.len() > 1 && parts.iter().all(are_objects) {
@@ -349,7 +346,7 @@ fn combined(mut parts: Vec<Vec<Schema>>) -> Vec<Schema> {
             }
         }
     } else {
-        // A branch says more than what holds for all branches, so its values come first.
+        // A branch is more specific than what holds for all branches, so its values come first.
         parts.rotate_left(1);
     }
     in_turns(&parts)

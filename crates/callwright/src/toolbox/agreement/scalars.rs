@@ -1,11 +1,11 @@
-//! Numbers and texts that a schema might accept: likely candidates, of which the validator keeps those that fit.
+//! Numbers and texts that a schema might accept: likely candidates, filtered by the validator.
 
 use serde_json::{Map, Number, Value as Schema};
 
 use crate::json::Value;
 use crate::validate::CompiledSchema;
 
-/// The longest text that is made, in characters. A schema that asks for more gets no sample.
+/// The longest text that is made, in characters. A schema that requires more gets no sample.
 const LONGEST: u64 = 4_096;
 
 /// Numbers: a harmless one, then the limits.
@@ -78,11 +78,11 @@ fn accepted(
         .collect()
 }
 
-/// Texts of the shapes that patterns usually ask for. A pattern that matches none of them is not tried out.
+/// Texts in the shapes that patterns commonly ask for. A pattern that matches none of them is not tried.
 const SHAPES: &str = "0 1 12 123 1234 12345 123456 a ab abc a1 A AB ABC A1 a-b a_b a.b 1.0 1.2.3 #a1b2c3 +15550100 \
     a@example.com https://example.com/";
 
-/// Texts that match a pattern, if any of ours does.
+/// Texts that match a pattern, if any of the candidates does.
 pub(super) fn matching(pattern: &str, shortest: usize) -> Vec<String> {
     let formats = ["date", "date-time", "uuid", "ipv4"];
     let formats = formats.into_iter().filter_map(of_format);
@@ -95,7 +95,7 @@ pub(super) fn matching(pattern: &str, shortest: usize) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// A text of a format.
+/// A text with this format.
 fn of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "date-time" => "2024-05-06T07:08:09Z",

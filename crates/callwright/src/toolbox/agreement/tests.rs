@@ -15,7 +15,7 @@ use crate::toolbox::schema::derive_input;
 fn disagreement<A: DeserializeOwned + JsonSchema>() -> Option<String> {
     let schema = derive_input::<A>().expect("an object").schema;
     let disagreement = input_disagreement::<A>(&schema);
-    // Something was tried out.
+    // At least one sample was tried.
     let compiled = CompiledSchema::compile(schema.clone()).expect("a schema");
     let samples = samples::samples(&schema);
     assert!(samples.len() <= 256);
@@ -28,7 +28,7 @@ fn disagreement<A: DeserializeOwned + JsonSchema>() -> Option<String> {
     disagreement
 }
 
-/// A text that its type looks at.
+/// A text that its type parses.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String")]
@@ -317,7 +317,7 @@ fn what_was_written_by_hand_and_wrongly_is_told() {
     told(disagreement::<ChosenLimit>(), ["/share", "1000"]);
 }
 
-/// So that the test above is not passed by trying out nothing.
+/// Ensures that the test above does not pass by trying nothing.
 #[test]
 fn nearly_all_samples_are_read() {
     let schema = derive_input::<Everything>().expect("an object").schema;

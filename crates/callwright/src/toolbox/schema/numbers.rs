@@ -1,7 +1,7 @@
-//! How Rust holds a number → which numbers it can be.
+//! A Rust number type → the numbers it can hold.
 //!
-//! `format: "uint32"` means nothing to a model, and validators ignore it. This replaces it with the exact limits of the
-//! type, unless the schema has narrower ones already.
+//! `format: "uint32"` means nothing to a model, and validators ignore it. This replaces it with the exact limits of the type,
+//! unless the schema already has narrower ones.
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,12 @@ type Members = Map<String, Schema>;
 /// The least or the greatest number of a type.
 struct TypeLimit {
     number: Number,
-    /// `false` where JSON cannot write the limit exactly (128 bits): a power of two that is not reached. Numbers
-    /// so close to it that they are the same float are left out; the type would not take half of them.
+    /// `false` if JSON cannot express the limit exactly (128 bits): then it is a power of two that is not reached. Numbers so
+    /// close to it that they are the same float are left out; the type would reject half of them.
     is_reached: bool,
 }
 
-/// The integer types of Rust, by the formats that `schemars` gives them.
+/// Rust's integer types, by the formats that `schemars` gives them.
 fn integer_types() -> impl Iterator<Item = (&'static str, [TypeLimit; 2])> {
     fn reached(number: impl Into<Number>) -> TypeLimit {
         TypeLimit {
@@ -50,7 +50,7 @@ fn integer_types() -> impl Iterator<Item = (&'static str, [TypeLimit; 2])> {
     exact.into_iter().chain(wide)
 }
 
-/// Whether a number is the least or the greatest of some integer type of Rust, and so not a limit that an author chose.
+/// Whether a number is the least or the greatest of some Rust integer type, and so not a limit that an author chose.
 pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
     integer_types().any(|(_, limits)| limits.iter().any(|limit| limit.number == *number))
 }
@@ -83,7 +83,7 @@ pub(super) fn exact_limits(members: &mut Members) {
     set_limit(members, keys, &greatest, Ordering::Greater);
 }
 
-/// Sets one limit, unless the schema has one that is as narrow. `wider` is how a wider one compares.
+/// Sets one limit, unless the schema has one that is at least as narrow. `wider` is how a wider limit compares.
 fn set_limit(
     members: &mut Members,
     [inclusive, exclusive]: [&str; 2],
@@ -95,7 +95,7 @@ fn set_limit(
     let narrow = |chosen: &Number, limit: &Number| compare(chosen, limit) != wider;
     if let Some(outside) = chosen(exclusive, members).filter(|chosen| narrow(chosen, &limit.number))
     {
-        // The generator writes the inclusive limit of the type beside it.
+        // The generator also writes the inclusive limit of the type.
         if chosen(inclusive, members).is_some_and(|other| narrow(&outside, &other)) {
             members.remove(inclusive);
         }
@@ -114,7 +114,7 @@ fn set_limit(
     members.insert(key.to_owned(), limit.number.clone().into());
 }
 
-/// Integers are compared exactly: as floats, the limits of 64 bits equal their neighbours.
+/// Compares integers exactly: as floats, the limits of 64 bits equal their neighbours.
 fn compare(left: &Number, right: &Number) -> Ordering {
     if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
         return left.cmp(&right);
@@ -131,7 +131,7 @@ fn allows(members: &Members, kind: &str) -> bool {
     }
 }
 
-/// The default of an `f32` comes with the digits of an `f64`: 0.1 as 0.10000000149011612.
+/// The default of an `f32` is written with the digits of an `f64`: 0.1 as 0.10000000149011612.
 fn short_default(members: &mut Members) {
     let Some(default) = members.get_mut("default") else {
         return;

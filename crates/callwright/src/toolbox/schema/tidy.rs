@@ -1,7 +1,7 @@
-//! A generated schema → one that is easy to read for a model.
+//! A generated schema → one that is easy for a model to read.
 //!
-//! Every rewrite keeps the set of accepted values, or narrows it to what the type takes. It removes what only says
-//! how Rust holds a value, folds documented variants into one `enum`, and writes "or null" the short way.
+//! Every rewrite keeps the set of accepted values, or narrows it to what the type accepts. It removes what only describes
+//! Rust's representation, folds documented variants into one `enum`, and writes "or null" in its short form.
 
 use schemars::Schema as Generated;
 use schemars::transform::transform_subschemas;
@@ -11,7 +11,7 @@ use super::numbers;
 
 type Members = Map<String, Schema>;
 
-/// Rewrites a schema and everything in it, from the inside out.
+/// Rewrites a schema and everything inside it, from the inside out.
 pub(super) fn tidy(schema: &mut Generated) {
     transform_subschemas(&mut tidy, schema);
     let Some(members) = schema.as_object_mut() else {
@@ -24,7 +24,7 @@ pub(super) fn tidy(schema: &mut Generated) {
     write_out_anything(members);
 }
 
-/// `ip` is not a format of JSON Schema, so it would not be checked; its two kinds are.
+/// `ip` is not a JSON Schema format, so it would not be checked; `ipv4` and `ipv6` are.
 fn addresses(members: &mut Members) {
     if members.get("format").is_some_and(|format| format == "ip") && !members.contains_key("anyOf")
     {
@@ -34,8 +34,8 @@ fn addresses(members: &mut Members) {
     }
 }
 
-/// An enum without content whose variants are documented comes as a union of constants. Models read a plain
-/// list better, and it is a third as long.
+/// An enum without content whose variants are documented is generated as a union of constants. Models read a plain list better,
+/// and it is a third of the length.
 fn fold_variants(members: &mut Members) {
     if members.contains_key("type") || members.contains_key("enum") {
         return;
@@ -164,7 +164,7 @@ fn fold_null(members: &mut Members) {
     members.extend(inner);
 }
 
-/// A property or an item that may be anything is written `{}`: several providers refuse `true` there.
+/// A property or an item that may be anything is written `{}`: several providers reject `true` there.
 fn write_out_anything(members: &mut Members) {
     let anything = || Schema::Object(Map::new());
     for key in ["properties", "patternProperties"] {

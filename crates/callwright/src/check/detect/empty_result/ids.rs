@@ -1,4 +1,4 @@
-//! Which argument names what a call is about.
+//! Which argument names the subject of a call.
 
 use serde_json::Value as Schema;
 
@@ -7,27 +7,27 @@ use crate::json::Value;
 use crate::tool::Tool;
 use crate::words::word_list;
 
-/// Last words of a name that make it an id.
+/// Last words that make a name an id.
 const IDS: &[&str] = word_list![id ids iid uuid uuids guid sku isbn iban email username slug sha];
 
-/// Single words that are ids.
+/// Compound words that are ids.
 const WRITTEN_TOGETHER: &[&str] = word_list![userid orderid customerid productid itemid accountid];
 
-/// Words before `number`, `key` and `code` that make it an id. By themselves they are a quantity, a key of the
-/// keyboard, a piece of a program, or a country.
+/// Words before `number`, `key` and `code` that make a name an id. Alone, those are a quantity, a key on the keyboard, a piece
+/// of a program, or a country.
 const THINGS: &[&str] = word_list![
     account article asset booking bug case claim confirmation contract coupon customer discount
     document employee invoice issue item merge order part product project promo pull record
     reference request reservation serial space student ticket tracking transaction voucher
 ];
 
-/// Words before `id` that make it an id of the surroundings: it is right, or the call would have failed.
+/// Words before `id` that make it an id of the surroundings: it is valid, or the call would have failed.
 const SURROUNDINGS: &[&str] = word_list![
     session request trace correlation client tenant workspace organization org connection
     idempotency conversation device caller
 ];
 
-/// The argument that names what the call is about: of several the last that is required, which is the innermost.
+/// The argument that names the subject of the call: if there are several, the last required one, which is the innermost.
 pub(super) fn named<'v, 'a>(
     tool: &Tool,
     arguments: &'v Value<'a>,

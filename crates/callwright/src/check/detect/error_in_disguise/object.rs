@@ -1,4 +1,4 @@
-//! Errors that are objects: nothing in them but the error and what belongs to it.
+//! Objects that contain nothing but an error and what belongs to it.
 
 use serde_json::Value as Schema;
 
@@ -13,12 +13,12 @@ const ERRORS: &[&str] = word_list![
     error errors errormessage errormsg exception err errordescription
 ];
 
-/// Members that hold the words of an error.
+/// Members that hold an error's message.
 const WORDS: &[&str] = word_list![
     message msg detail details description reason title error errormessage text
 ];
 
-/// Members that belong to an error. With others beside them, an object is a record that tells of an error.
+/// Members that belong to an error. With others next to them, an object is a record that mentions an error.
 const ENVELOPE: &[&str] = word_list![
     error errors errormessage errormsg exception err errordescription errorcode errortype
     errorname message msg detail details description reason title hint suggestion suggestions
@@ -27,7 +27,7 @@ const ENVELOPE: &[&str] = word_list![
     method
 ];
 
-/// Looks at an object, which is the result or wrapped in it.
+/// Examines an object, which is the result or wrapped in it.
 pub(super) fn look<'v>(
     tool: &Tool,
     output: &Value<'_>,
@@ -41,10 +41,10 @@ pub(super) fn look<'v>(
     Some(Found { sign, words })
 }
 
-/// The member that gives the error away.
+/// The member that reveals the error.
 fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> {
     let strangers = strangers(object);
-    // One more member may be the id of what the call was about.
+    // One more member may be the id of the call's subject.
     let is_error = strangers <= 1;
     if let Some((key, value)) = member(object, &["statuscode", "status"])
         && let Some(status) = as_status(value)
@@ -64,7 +64,7 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
         return is_error.then_some((key, ErrorSign::Member));
     }
     match member(object, &["status"]) {
-        // A status by itself is a fact about something.
+        // A status alone is a fact about something.
         Some((key, Value::String(status)))
             if status.eq_ignore_ascii_case("error")
                 && strangers == 0
@@ -76,7 +76,7 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
     }
 }
 
-/// How many members have something in them and do not belong to an error; a list or an object counts as many.
+/// How many non-empty members do not belong to an error; a list or an object counts as many.
 fn strangers(object: &Value<'_>) -> usize {
     let members = object.as_object().unwrap_or_default().iter();
     members
@@ -91,13 +91,13 @@ fn strangers(object: &Value<'_>) -> usize {
         .sum()
 }
 
-/// Whether an error has something in it. A number may be a margin or a count.
+/// Whether an error member is not empty. A number may be a margin or a count.
 fn is_something(value: &Value<'_>) -> bool {
     match value {
         Value::Bool(yes) => *yes,
         Value::String(text) => {
             let text = text.trim().to_ascii_lowercase();
-            // Words that mean no error.
+            // Values that mean no error.
             !matches!(
                 text.as_str(),
                 "" | "none"
@@ -117,7 +117,7 @@ fn is_something(value: &Value<'_>) -> bool {
     }
 }
 
-/// Whether the output schema names the member that gives the error away, and accepts the result: then it is data.
+/// Whether the output schema declares the revealing member and accepts the result: then it is data.
 fn is_declared(tool: &Tool, output: &Value<'_>, object: &Value<'_>, key: &str) -> bool {
     let Some(schema) = tool.output_schema() else {
         return false;
@@ -139,7 +139,7 @@ fn is_declared(tool: &Tool, output: &Value<'_>, object: &Value<'_>, key: &str) -
     is_named && schema.accepts(output)
 }
 
-/// The words of an error: its own, or those of what is inside of it.
+/// The message of an error: its own, or that of its content.
 fn words<'v>(object: &'v Value<'_>) -> &'v str {
     let inner = |value: &'v Value<'_>| match value {
         Value::Array(items) => items.first().map(text),
@@ -148,7 +148,7 @@ fn words<'v>(object: &'v Value<'_>) -> &'v str {
     let own = member(object, ERRORS)
         .and_then(|(_, value)| inner(value))
         .unwrap_or_default();
-    // `error` is often a name and `message` the sentence, or the other way round: the longer says more.
+    // Often `error` is a name and `message` the sentence, or the other way round: the longer one says more.
     let beside = text(object);
     if beside.len() > own.len() {
         beside

@@ -1,4 +1,4 @@
-//! Errors that are texts: pages of HTML, and texts that start like an error.
+//! Texts that are errors: HTML pages, and texts that start like an error.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,13 @@ use crate::text::first_bytes;
 use crate::tool::Tool;
 use crate::words::ErrorSign;
 
-/// The longest text that is an error, in bytes. Messages are a few lines; longer texts are about something.
+/// The longest error text, in bytes. Messages are a few lines; longer texts have a subject of their own.
 const LONGEST: usize = 2_000;
 
 /// How much of a page is searched for its title, in bytes. It is at the beginning.
 const HEAD: usize = 4_096;
 
-/// A text that starts with a status of HTTP.
+/// A text that starts with an HTTP status.
 static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let reason = r"bad request|unauthorized|payment required|forbidden|not found|method not allowed|not acceptable|request timeout|conflict|gone|payload too large|unprocessable|too many requests|internal server error|not implemented|bad gateway|service (?:temporarily )?unavailable|gateway time-?out";
     let named = r"(?:http(?:/[\d.]+)?(?: ?error)?|httperror|error|error code|status|status code|request failed with status(?: code)?)";
@@ -35,10 +35,10 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"^(?:{bare}|{class}|{trace}|{mcp}|Exception: \S)")).ok()
 });
 
-/// The levels with which lines of a log start.
+/// The levels at the start of log lines.
 const LEVELS: [&str; 7] = ["error", "warn", "info", "debug", "trace", "[", "fatal"];
 
-/// Looks at a text; `is_whole` if it is the result itself, and not a member of an object around it.
+/// Examines a text; `is_whole` if it is the result itself, and not a member of an object around it.
 pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Found<'v>> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if is_html(text) {
@@ -54,7 +54,7 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
     message(text, is_trace).filter(|_| !is_called(tool, PROGRAMS))
 }
 
-/// What a short text says if it starts like an error.
+/// The message in a short text that starts like an error.
 fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     if let Some(found) = STATUS.as_ref()?.captures(text) {
         let digits = found.name("a").or(found.name("b"))?;
@@ -89,7 +89,7 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
     })
 }
 
-/// Whether a page is what the tool is for: it is called so, or its schema accepts it.
+/// Whether returning a page is the tool's job: by its name, or because its schema accepts it.
 fn is_data(tool: &Tool, text: &str, is_whole: bool) -> bool {
     match tool.output_schema() {
         Some(schema) if is_whole => schema.accepts(&Value::String(text.into())),
@@ -109,7 +109,7 @@ fn is_html(text: &str) -> bool {
 /// The title of a page, or else its first heading.
 fn title(page: &str) -> Option<&str> {
     let head = first_bytes(page, HEAD);
-    // Small letters of ASCII have the same length, so places agree.
+    // Lower-casing ASCII keeps the length, so positions agree.
     let lower = head.to_ascii_lowercase();
     let between = |open: &str, close: &str| {
         let open = lower.find(open)?;
@@ -123,7 +123,7 @@ fn title(page: &str) -> Option<&str> {
         .or_else(|| between("<h1", "</h1").filter(plain))
 }
 
-/// Whether a text is a list of lines of a log: more than one of them starts with a level.
+/// Whether a text is a log: more than one of its lines starts with a level.
 fn is_log(text: &str) -> bool {
     let starts = |line: &&str| {
         LEVELS.iter().any(|level| {
@@ -138,7 +138,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// The last line, which names the error in a traceback of Python's.
+/// The last line, which names the error in a Python traceback.
 fn last_line(text: &str) -> &str {
     text.trim_end().lines().last().unwrap_or_default().trim()
 }

@@ -1,4 +1,4 @@
-//! With which argument the next page is asked for: one of the tool's own, chosen by what the result gives.
+//! Chooses the argument for requesting the next page: one of the tool's own, according to what the result provides.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::{Next, NextKind, is_address};
 use crate::json::Value;
 use crate::tool::Tool;
 
-/// The longest value that the model is given, in bytes. A cut cursor is useless, and a longer one the model may miscopy.
+/// The longest value that the model is given, in bytes. A cut cursor is useless, and the model may miscopy a longer one.
 const LONGEST: usize = 512;
 
-/// The argument to call again with and its value as JSON; `None` if no argument of the tool fits.
+/// The argument to repeat the call with, and its value as JSON; `None` if no argument of the tool fits.
 pub(super) fn argument(
     tool: &Tool,
     next: Option<Next<'_, '_>>,
@@ -29,7 +29,7 @@ pub(super) fn argument(
     counted(position, items)
 }
 
-/// What the result gives.
+/// The argument that the result provides.
 fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(String, String)> {
     let text = match next.value {
         Value::String(text) => Cow::Borrowed(text.as_ref()),
@@ -50,12 +50,12 @@ fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(S
     Some((name.to_owned(), written(&text, schema)?))
 }
 
-/// What the query of a link gives for one of the tool's own arguments.
+/// The value in a link's query for one of the tool's own arguments.
 fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, String)> {
     let (_, query) = link.split_once('?')?;
     let query = query.split('#').next().unwrap_or_default();
     let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
-    // An argument that is hidden must not be read out of a link either.
+    // A hidden argument must not be taken from a link either.
     if tool.takes_secrets() {
         return None;
     }
@@ -90,7 +90,7 @@ fn is_whole(value: &Value<'_>) -> bool {
     whole(value).is_some()
 }
 
-/// A value as JSON, as the schema takes it; `None` if it cannot be shown safely: cursors are plain characters.
+/// A value as JSON of the type that the schema accepts; `None` if it cannot be shown safely: cursors are plain characters.
 fn written(text: &str, schema: &Schema) -> Option<String> {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if text.is_empty() || text.len() > LONGEST || !is_plain {
@@ -105,7 +105,7 @@ fn written(text: &str, schema: &Schema) -> Option<String> {
     (wants_text || !wants_number).then(|| Value::String(Cow::Borrowed(text)).to_string())
 }
 
-/// A part of a query without its escapes; `None` if it is not text.
+/// A decoded part of a query; `None` if it is not text.
 fn decoded(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes().iter();

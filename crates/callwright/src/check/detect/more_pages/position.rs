@@ -1,4 +1,4 @@
-//! Which of all pages this is: from the arguments of the call, from what the result says, and from the tool's schema.
+//! Which of all pages this is, according to the call's arguments, the result and the tool's schema.
 
 use serde_json::Value as Schema;
 
@@ -19,12 +19,12 @@ const SIZE: &[&str] = word_list![
     limit perpage pagesize pagelength size maxresults maxitems maxrecords top first count take
     resultsperpage itemsperpage
 ];
-/// Members of a result that say how long a page is. `count` and `size` may be what came.
+/// Members of a result that give the length of a page. `count` and `size` may be the number returned.
 const SIZE_IN_RESULT: &[&str] = word_list![
     limit perpage pagesize resultsperpage itemsperpage pagelength
 ];
 
-/// What an argument has to do with pages.
+/// The role of an argument in paging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Cursor,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Size,
 }
 
-/// What an argument has to do with pages, by its name.
+/// The role of an argument in paging, by its name.
 pub(super) fn kind(name: &str) -> Option<Kind> {
     match name {
         name if is_one_of(name, CURSOR) => Some(Kind::Cursor),
@@ -44,18 +44,18 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-/// Which page this is.
+/// The position of a page.
 #[derive(Debug)]
 pub(super) struct Position<'t> {
-    /// The arguments of the tool that have to do with pages, with their schemas.
+    /// The tool's paging arguments, with their schemas.
     parameters: Vec<(&'t str, Kind, &'t Schema)>,
-    /// The number of the page, if that is known.
+    /// The number of the page, if known.
     pub(super) page: Option<u64>,
     /// The number of the first page: zero or one.
     pub(super) first: u64,
-    /// How many items are on the pages before it, if that is known.
+    /// How many items are on the pages before it, if known.
     pub(super) before: Option<u64>,
-    /// Whether the tool or the result speak of pages at all.
+    /// Whether the tool or the result mentions pages at all.
     pub(super) is_paged: bool,
 }
 
@@ -80,7 +80,7 @@ impl<'t> Position<'t> {
                 .filter(|(_, kind, _)| *kind == wanted)
                 .find_map(|(_, _, schema)| schema.get("default")?.as_u64())
         };
-        // Some count pages from zero, and call it `number`.
+        // Some APIs count pages from zero, and call it `number`.
         let from_zero = levels(result).find_map(|level| {
             member(level, &["totalpages"])?;
             whole(member(level, &["number"])?.1)
@@ -119,20 +119,20 @@ impl<'t> Position<'t> {
 }
 
 impl<'t> Position<'t> {
-    /// The arguments of this kind, with their schemas.
+    /// The arguments with this role, with their schemas.
     pub(super) fn all(&self, wanted: Kind) -> impl Iterator<Item = (&'t str, &'t Schema)> {
         let all = self.parameters.iter();
         all.filter(move |(_, kind, _)| *kind == wanted)
             .map(|(name, _, schema)| (*name, *schema))
     }
 
-    /// The first argument of this kind, with its schema.
+    /// The first argument with this role, with its schema.
     pub(super) fn parameter(&self, wanted: Kind) -> Option<(&'t str, &'t Schema)> {
         self.all(wanted).next()
     }
 }
 
-/// The arguments of a tool that have to do with pages.
+/// The paging arguments of a tool.
 fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
     let schema = tool.spec().input_schema.as_deref();
     let properties = schema
@@ -142,7 +142,7 @@ fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
         .into_iter()
         .flatten()
         .filter_map(|(name, schema)| Some((name.as_str(), kind(name)?, schema)))
-        // `start` and `from` are dates and places as well, `after` a date.
+        // `start` and `from` may also be dates and places, and `after` a date.
         .filter(|(_, kind, schema)| match kind {
             Kind::Offset => takes(schema, "integer") || takes(schema, "number"),
             Kind::Cursor => schema.get("format").is_none(),
@@ -151,7 +151,7 @@ fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
         .collect()
 }
 
-/// Whether a schema speaks of a type.
+/// Whether a schema allows a type.
 pub(super) fn takes(schema: &Schema, wanted: &str) -> bool {
     let is_it = |kind: &Schema| kind.as_str() == Some(wanted);
     match schema.get("type") {
