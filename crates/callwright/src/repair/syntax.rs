@@ -23,50 +23,50 @@ macro_rules! liberties {
 }
 
 liberties! {
-    /// White space that JSON does not have.
+    /// White space that JSON does not allow.
     WHITE_SPACE = "white_space", Lossless, Destroys;
     /// A comment of nothing but blanks, stars and dashes.
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
-    /// A comment that says something: "wait for approval", or a member that was taken out.
+    /// A comment that says something: "wait for approval", or a member that was commented out.
     COMMENT = "comment", Guess, Reads;
-    /// A comma before the last brace. Where something may be destroyed, the call counts as cut off, unless the provider
-    /// says that the answer is whole.
+    /// A comma before the last brace. For a tool that may destroy something, the call counts as cut off, unless the provider
+    /// says that the response is complete.
     TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
-    /// One comma missing between two members, after a text, a list or an object.
+    /// One missing comma between two members, after a string, a list or an object.
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
     /// A key without its first quote: it may lack more than that.
     HALF_QUOTED_KEY = "half_quoted_key", Guess, Changes;
-    /// `True`, `None` and their kin.
+    /// `True`, `None` and the like.
     LITERAL = "literal", Lossless, Destroys;
-    /// A backslash of a path or a pattern that was not escaped.
+    /// An unescaped backslash in a path or a pattern.
     BACKSLASH = "backslash", Lossless, Destroys;
-    /// A text in single or typographic quotes.
+    /// A string in single or typographic quotes.
     SINGLE_QUOTES = "single_quotes", Lossless, Destroys;
-    /// A line break or another control character in a text.
+    /// A line break or another control character in a string.
     RAW_CONTROL = "raw_control", Lossless, Destroys;
-    /// Quotes inside a text that were not escaped.
+    /// Unescaped quotes inside a string.
     INNER_QUOTES = "inner_quotes", Guess, Changes;
-    /// One bracket that is missing, too many or of the other kind.
+    /// One bracket that is missing, extra or of the wrong kind.
     BRACKET = "bracket", Guess, Changes;
     /// A Markdown fence, backticks or quotes around the whole value.
     FENCE = "fence", Lossless, Destroys;
-    /// Tokens, tags and labels of a chat template in any spelling, with no other word between them than the tool's name.
+    /// Tokens, tags and labels of a chat template in any spelling, with no word between them but the tool's name.
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
-    /// A value in which every quote has a backslash before it, and nothing else has.
+    /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
     /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
     /// A list around one call, `[{…}]`.
     CALL_IN_LIST = "call_in_list", Lossless, Destroys;
-    /// The tool's own name beside its arguments, `{"name": …, "arguments": {…}}`, and nothing else.
+    /// The tool's own name next to its arguments, `{"name": …, "arguments": {…}}`, and nothing else.
     ENVELOPE = "envelope", Lossless, Destroys;
-    /// Closing brackets and signs around the value that say nothing.
+    /// Extra closing brackets and meaningless punctuation around the value.
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
     /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;
-    /// The same value again. Two payments may be meant, so the tool reads or twice is as good as once.
+    /// The same value repeated. Two payments may be meant, so the tool must read or be idempotent.
     REPEATED_VALUE = "repeated_value", Lossless, Reads;
 }
 

@@ -114,15 +114,15 @@ codes! {
     /// There is no such tool.
     UnknownTool = "unknown_tool", Validation, ChangeApproach,
         hint: "Call one of the tools you were given, by its exact name.",
-        meaning: "The model called a tool that does not exist. The feedback names the three nearest \
-                  names at most, never the whole list.",
+        meaning: "The model called a tool that does not exist. The feedback names at most the three nearest names, \
+                  never the whole list.",
         example: r#"{"tool": "serch", "arguments": {}} where only `search` exists"#;
 
     /// The arguments are larger than allowed.
     ArgumentsTooLarge = "arguments_too_large", Validation, ChangeApproach,
         hint: "Send less at once, in several smaller calls.",
-        meaning: "The arguments have more bytes, or are nested deeper, than the gate reads. Both limits \
-                  are settings (8 MiB and 100 levels by default).",
+        meaning: "The arguments have more bytes, or are nested deeper, than the gate reads. Both limits are settings \
+                  (8 MiB and 100 levels by default).",
         example: r#"{"tool": "write", "arguments": "[[[[…"} nested 101 deep"#;
 
     /// The call ends before its arguments do.
@@ -135,9 +135,9 @@ codes! {
     /// The call can be read in more than one way.
     AmbiguousCall = "ambiguous_call", Validation, FixArguments,
         hint: "Send exactly one JSON object per call.",
-        meaning: "The arguments can be read in more than one way, such as two JSON objects glued \
-                  together. None of the readings is run and none is dropped. Where one message may become several \
-                  calls (`check --rescue`, the gateway), whole calls side by side that are each valid become just that.",
+        meaning: "The arguments can be read in more than one way, such as two JSON objects glued together. None of \
+                  the readings runs and none is dropped. Where one call may become several (`check --rescue`, the \
+                  gateway), complete calls side by side that are each valid become separate calls.",
         example: r#"{"tool": "add", "arguments": "{\"x\": 1}{\"x\": 2}"}"#;
 
     /// The arguments are not JSON.
@@ -150,31 +150,31 @@ codes! {
     /// The arguments do not fit the schema.
     InvalidArguments = "invalid_arguments", Validation, FixArguments,
         hint: "Correct the listed arguments and call the tool again.",
-        meaning: "The arguments are JSON and do not fit the tool's schema. Every issue is listed in the \
-                  data, the five most useful ones in the feedback.",
+        meaning: "The arguments are JSON but do not fit the tool's schema. The data lists every issue, the feedback \
+                  the five most useful ones.",
         example: r#"{"tool": "search", "arguments": {"limit": "abc"}} where `limit` is an integer"#;
 
     /// The same call was made as often as it may be.
     RetryBudgetExceeded = "retry_budget_exceeded", Budget, ChangeApproach,
         hint: "Do not send this call again in this turn; do something else.",
-        meaning: "The very same call was made as often as it may be in one turn: once if its tool is declared \
-                  to change something, three times if nothing is declared, ten times if it only reads. A changed \
-                  result, a successful change by another call or a message of the user give the budget back, and \
-                  failures that pass do not count. A call that worked and is declared to change something is not made \
-                  again in the turn, whatever else changes.",
+        meaning: "The same call was made as often as allowed in one turn: once if its tool is declared to change \
+                  something or its name says pay, three times if nothing is declared, ten times if it only reads. A \
+                  changed result, a successful change by another call or a message from the user restores the budget, \
+                  and transient failures do not count. A payment that worked is not made again in the turn, whatever \
+                  else changes.",
         example: "the same `send_money` a second time in one turn";
 
     /// Too many calls, of one tool or at all.
     CallLimitExceeded = "call_limit_exceeded", Budget, Stop,
         hint: "Stop calling tools and answer with what you have.",
-        meaning: "One turn made more calls than allowed (1,000 in all and 500 of one tool by default), or 100 of \
-                  its calls were refused. The bound on all calls can be moved and not removed.",
+        meaning: "One turn made more calls than allowed (1,000 in all and 500 of one tool by default), or 100 of its \
+                  calls were refused. The limit on all calls can be changed but not removed.",
         example: "the 1,001st call since the user's last message";
 
     /// The user wants no more calls.
     StoppedByUser = "stopped_by_user", Budget, Stop,
         hint: "Stop calling tools until the user writes again.",
-        meaning: "The user was asked and answered: stop. Every call of the turn is refused.",
+        meaning: "The user was asked and said stop. Every call of the turn is refused.",
         example: "any call after the answer `stop`";
 
     /// Calls cannot be counted, and none may run uncounted.
@@ -186,14 +186,14 @@ codes! {
     /// The same call fails the same way.
     RepeatedCall = "repeated_call", Loop, ChangeApproach,
         hint: "It will fail again: change the arguments or do something else.",
-        meaning: "The same call failed the same way three times, and nothing has changed since; or the gate refused it for \
-                  the same reason twice before.",
+        meaning: "The same call failed the same way three times, and nothing has changed since; or the gate has \
+                  already refused it twice for the same reason.",
         example: "`read_file` of a path that does not exist, for the fourth time";
 
     /// The same call brings the same result.
     RepeatedResult = "repeated_result", Loop, Continue,
         hint: "Use the result you have, or do something else.",
-        meaning: "The same call brought the same result three times, and nothing has changed since. Times and \
+        meaning: "The same call returned the same result three times, and nothing has changed since. Times and \
                   request ids in a result do not count. Calls that wait for something may repeat fifty times.",
         example: "`get_balance` for the fourth time, with nothing done in between";
 
@@ -220,42 +220,42 @@ codes! {
     /// A failure that passes.
     Transient = "transient", Runtime, RetryLater,
         hint: "Wait, then send the same call again.",
-        meaning: "The tool failed for a reason that passes: a rate limit, an overload, a time-out. Such a failure \
-                  counts neither against the budget nor as a repetition, ten times in a row.",
+        meaning: "The tool failed temporarily: a rate limit, an overload, a timeout. Up to ten such failures in a \
+                  row count neither against the budget nor as a repetition.",
         example: "an error result that says `HTTP 429`";
 
     /// The tool broke.
     ToolError = "tool_error", Runtime, ChangeApproach,
         hint: "The arguments are not known to be the cause: try another way or tell the user.",
-        meaning: "The tool broke. What happened goes to the operator in full; the model gets a short line, since the \
-                  words of an unknown error may hold paths, addresses or secrets.",
+        meaning: "The tool broke. The operator gets the full error; the model gets a short line, since an unknown \
+                  error may contain paths, addresses or secrets.",
         example: "a tool whose database connection was refused";
 
     /// The tool took longer than it may.
     Timeout = "timeout", Runtime, RetryLater,
         hint: "Ask for less at once, or try again later.",
-        meaning: "The tool took longer than it may. A tool that changes something may have done so all the same, and the \
-                  model is told to look before it calls again.",
+        meaning: "The tool exceeded its time limit. A tool that changes something may have done so anyway, and the \
+                  model is told to check before it calls again.",
         example: "a search that runs for more than its 30 seconds";
 
     /// The tool panicked.
     Panic = "panic", Runtime, ChangeApproach,
         hint: "Do not send the same call again: try another way or tell the user.",
-        meaning: "The tool's code panicked. Other calls go on; the message of the panic goes to the operator only.",
+        meaning: "The tool's code panicked. Other calls continue; only the operator gets the panic message.",
         example: "a tool that indexes past the end of a list";
 
     /// The caller went away.
     Cancelled = "cancelled", Runtime, AskUser,
         hint: "Ask the user before you call it again.",
-        meaning: "The call was cancelled before it had ended. Whether it took effect is not known. Every call is \
-                  answered all the same, so that the history stays well formed.",
+        meaning: "The call was cancelled before it finished. Whether it took effect is not known. Every call still \
+                  gets an answer, so that the history stays well formed.",
         example: "a call in progress when the user presses Ctrl-C";
 
     /// The tool contradicts its own declaration.
     ToolDefect = "tool_defect", Runtime, ChangeApproach,
         hint: "The arguments are not the cause: do not change them, use another tool or tell the user.",
-        meaning: "The tool contradicts its own declaration: its type does not take what its schema accepts. This is a \
-                  bug in the tool; the operator gets the place and the reason.",
+        meaning: "The tool contradicts its own declaration: its type does not accept what its schema accepts. This \
+                  is a bug in the tool; the operator gets the location and the reason.",
         example: "a schema that says `string` for a field that is an integer in Rust";
 
     /// The tool says that it cannot do this.
@@ -268,54 +268,55 @@ codes! {
     /// The result is not JSON, though the tool promises it.
     InvalidOutputJson = "invalid_output_json", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
-        meaning: "The tool promises JSON and answered with something else. The feedback says at which line and column.",
+        meaning: "The tool promises JSON but returned something else. The feedback gives line and column.",
         example: r#"{"orders": [1, 2,]} as the result of a tool with an output schema"#;
 
     /// The result ends in the middle.
     TruncatedResponse = "truncated_response", SchemaMismatch, ChangeApproach,
         hint: "Repeating the call will not help: ask for less at once.",
-        meaning: "The tool's JSON ends in the middle. The feedback says on which path. It is never completed.",
+        meaning: "The tool's JSON ends in the middle. The feedback gives the path. It is never completed.",
         example: r#"{"orders": [{"id": "O-1", "total" as the result of a tool with an output schema"#;
 
     /// The result does not fit the tool's schema.
     SchemaViolation = "schema_violation", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "The result does not fit the schema that the tool declares. The feedback names the fields, what was \
-                  expected and what came.",
+                  expected and what was received.",
         example: r#"{"status": "lost"} where the schema allows `open` and `closed`"#;
 
     /// There is more than what came.
     MorePagesAvailable = "more_pages_available", PartialData, Continue,
         hint: "Go on with what came, or ask for the rest.",
-        meaning: "The result is one page of several. The model gets it, and with which argument to call again for the next.",
+        meaning: "The result is one page of several. The model gets it, and the argument to call again with for the \
+                  next page.",
         example: r#"{"orders": […], "page": 1, "has_more": true}"#;
 
     /// The result is only a part.
     IncompleteResult = "incomplete_result", PartialData, Continue,
         hint: "Go on with what came, or ask for the part that is missing.",
-        meaning: "The result is only a part: its text ends in the middle, says that something was left out, or is longer \
-                  than what the model gets. What came is kept.",
+        meaning: "The result is incomplete: its text ends in the middle, says that something was left out, or is \
+                  longer than the model may get. The part that arrived is kept.",
         example: "a text that ends with `[truncated]`";
 
     /// Nothing was found for what the call names.
     EmptyResult = "empty_result", SemanticGarbage, FixArguments,
         hint: "Check the id before you go on: look it up, or ask the user for it.",
-        meaning: "The call names an id, and the tool found nothing for it. That looks like an answer and is more often a \
-                  wrong id.",
+        meaning: "The call names an id, and the tool found nothing for it. That looks like an answer but is more \
+                  often a wrong id.",
         example: r#"{"orders": []} for `customer_id` "C-17""#;
 
     /// The result is an error, though the tool says that it worked.
     ErrorInDisguise = "error_in_disguise", SemanticGarbage, ChangeApproach,
         hint: "Do not take it for data: try another way or tell the user.",
-        meaning: "The tool says that it worked, and the result is an error: a page of HTML, `HTTP 429`, \
-                  `{\"error\": …}`. If the trouble passes, the model is told to try again later.",
+        meaning: "The tool reports success, but the result is an error: an HTML page, `HTTP 429`, `{\"error\": …}`. \
+                  If the error is temporary, the model is told to try again later.",
         example: r#"{"error": "rate limit exceeded"} as a successful result"#;
 
     /// The result makes no sense, as a check of the operator's says.
     ImplausibleResult = "implausible_result", SemanticGarbage, ChangeApproach,
         hint: "Do not rely on the result: check the arguments, or try another way.",
-        meaning: "A check of the operator's or of the tool's objects to a result that fits its schema. Such a check has \
-                  its own code, detail and hint, which replace these.",
+        meaning: "A check by the operator or the tool objects to a result that fits its schema. Such a check has its \
+                  own code, detail and hint, which replace these.",
         example: "`has_more=true but page 1 returned 0 orders.`";
 }
 

@@ -58,63 +58,63 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A layer around the arguments whose name says nothing, `{"arguments": {…}}`, is taken off.
+    /// A wrapper around the arguments with a meaningless name, `{"arguments": {…}}`, is removed.
     layers::layer_unwrapped = Lossless, 0, Destroys;
-    /// A list or an object that was sent as text, `"[1, 2]"`, is read, also as Python prints it.
+    /// A list or an object sent as a string, `"[1, 2]"`, is parsed, also in Python's notation.
     types::json_from_string = Lossless, 1, Destroys;
-    /// A number that was sent as text, `"10"`, becomes a number, digit for digit.
+    /// A number sent as a string, `"10"`, becomes a number, digit for digit.
     types::number_from_string = Lossless, 1, Destroys;
-    /// A boolean that was sent as text, `"true"` or `"False"`, becomes one.
+    /// A boolean sent as a string, `"true"` or `"False"`, becomes a boolean.
     types::boolean_from_string = Lossless, 1, Destroys;
-    /// A text that was sent without quotes, `5`, becomes a text.
+    /// A string sent without quotes, `5`, becomes a string.
     types::string_from_scalar = Lossless, 1, Destroys;
     /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
     values::enum_spelling = Lossless, 1, Destroys;
     /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
     keys::key_spelling = Lossless, 1, Destroys;
-    /// A date or a time with other separators, `2026/01/31`, is written as its format asks.
+    /// A date or a time with other separators, `2026/01/31`, is written as its format requires.
     values::date_separators = Lossless, 1, Destroys;
-    /// A required argument that is missing gets the default of the schema, if no value for it is anywhere in the call.
+    /// A missing required argument gets the schema's default, if no value for it is anywhere in the call.
     absent::default_for_missing = Lossless, 2, Changes;
-    /// An optional argument that was sent as null is left out; a required one gets the default of the schema.
+    /// An optional argument sent as null is left out; a required one gets the schema's default.
     absent::null_left_out = Lossless, 2, Changes;
     /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
-    /// A list of one, `["a"]`, for a single value becomes that value.
+    /// A list of one, `["a"]`, where a single value belongs becomes that value.
     lists::scalar_from_array = Lossless, 2, Destroys;
-    /// One list too many around a list of lists or of objects is taken off.
+    /// An extra list around a list of lists or of objects is removed.
     lists::list_layer = Lossless, 2, Destroys;
     /// An object that only repeats its key, `{"city": {"city": "Berlin"}}`, becomes the value inside.
     layers::key_repeated = Lossless, 2, Destroys;
-    /// The only unknown key takes the place of the only missing one, if it has the same words: `grades` for `gradeDict`.
+    /// The only unknown key replaces the only missing one, if it has the same words: `grades` for `gradeDict`.
     keys::key_words = Lossless, 2, Destroys;
-    /// A list of numbers or of allowed texts that was sent as one text, `"3, 4, 5"`, is split, if its commas only separate.
+    /// A list of numbers or of allowed strings sent as one string, `"3, 4, 5"`, is split, if its commas only separate.
     lists::list_from_text = Lossless, 3, Changes;
-    /// A boolean for a text that the schema lists, `true` for `"True"`, becomes that text.
+    /// A boolean for a string that the schema lists, `true` for `"True"`, becomes that string.
     types::string_from_boolean = Lossless, 3, Changes;
-    /// A key that the schema forbids is left out if it says nothing: null or empty.
+    /// A key that the schema forbids is left out if its value is null or empty.
     keys::unknown_key_dropped = Lossy, 1, Reads;
     /// A date with a time of midnight, `2026-01-31T00:00:00`, becomes the date.
     values::midnight_left_out = Lossy, 1, Changes;
-    /// An optional argument with the default of the schema, which the schema itself refuses, is left out.
+    /// An optional argument whose value is the schema's default, which the schema itself refuses, is left out.
     absent::default_left_out = Guess, 1, Reads;
-    /// An allowed value with one slip, `"shiped"`, becomes the only one that is near, unless it is a word of its own.
+    /// An allowed value with one typo, `"shiped"`, becomes the only one that is near, unless it is itself a word.
     values::enum_near = Guess, 1, Changes;
-    /// A key with one slip, `qurey`, becomes the only one that is near, unless it is a word of its own.
+    /// A key with one typo, `qurey`, becomes the only one that is near, unless it is itself a word.
     keys::key_near = Guess, 1, Changes;
-    /// The only unknown key takes the place of the only missing one, if its name says nothing: `data`, `the_list`.
+    /// The only unknown key replaces the only missing one, if its name says nothing: `data`, `the_list`.
     keys::only_key_left = Guess, 2, Changes;
-    /// The only unknown key takes the place of the only missing one, if it holds an allowed value and has none but words of the missing key and its description: `unit` for `scale`.
+    /// The only unknown key replaces the only missing one, if it holds an allowed value and all its words are in the missing key's name or description: `unit` for `scale`.
     keys::key_of_allowed_value = Guess, 2, Reads;
-    /// An optional argument that was sent as `"null"`, `"None"` or an empty text is left out.
+    /// An optional argument sent as `"null"`, `"None"` or an empty string is left out.
     absent::null_text_left_out = Guess, 2, Reads;
-    /// A single value for a list becomes a list of one, if it is a number, an allowed text or an object with known keys.
+    /// A single value where a list belongs becomes a list of one, if it is a number, an allowed string or an object with known keys.
     lists::array_from_scalar = Guess, 3, Changes;
-    /// A list of numbers that was sent as one text with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands.
+    /// A list of numbers sent as one string with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands separators.
     lists::list_from_commas = Guess, 3, Changes;
-    /// A text that names one allowed value among words that say nothing, `"the last six months"`, becomes that value.
+    /// A string that names one allowed value among words that say nothing, `"the last six months"`, becomes that value.
     values::enum_named = Guess, 3, Reads;
-    /// An unknown layer around arguments that fit as they are, `{"request": {…}}`, is taken off, if its name says only what it is or what the call is about.
+    /// An unknown wrapper around arguments that fit as they are, `{"request": {…}}`, is removed, if its name says only what it is or what the call is about.
     layers::named_layer_unwrapped = Guess, 3, Reads;
     /// A bare value or word, `"Berlin"`, becomes the only required parameter.
     layers::sole_parameter = Guess, 4, Reads;
