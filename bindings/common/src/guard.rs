@@ -1,5 +1,6 @@
 //! A gate with its wording and its sinks: what one object of a binding holds.
 
+use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -212,12 +213,11 @@ impl Guard {
             at: record.at,
         });
         let open = self.open(record.call, place);
-        let output = record.output.map(wire::into_recorded_output);
-        let ran = match (output, record.is_error) {
+        let ran = match (record.output, record.is_error) {
+            (Some(output), is_error) => wire::recorded_outcome(Cow::Owned(output), is_error),
+            // It failed, but the error was not recorded.
+            (None, true) => Ran::failed(ToolFailure::said("")),
             (None, false) => return Ok(open.close_unknown(self)),
-            (Some(output), false) => Ran::ok(output),
-            // It failed, and how was perhaps not recorded.
-            (output, true) => Ran::failed(ToolFailure::said(output.unwrap_or(Output::from("")))),
         };
         Ok(open.close(self, ran, 1, Duration::ZERO))
     }

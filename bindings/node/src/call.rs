@@ -1,5 +1,6 @@
 //! A call between `open` and `close`, and a call that is over, as classes of JavaScript.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -169,14 +170,7 @@ fn read_outcome(json: &str) -> Result<(Ran<'static>, u32, Duration)> {
             let output = read_value(output.get()).map_err(|error| {
                 thrown(format_args!("the output is not JSON: {:?}", error.problem))
             })?;
-            // An MCP result says so itself.
-            let says_so = output.get("isError") == Some(&Value::Bool(true));
-            let output = wire::into_recorded_output(output.into_owned());
-            if outcome.is_error || says_so {
-                Ran::failed(ToolFailure::said(output))
-            } else {
-                Ran::ok(output)
-            }
+            wire::recorded_outcome(Cow::Owned(output.into_owned()), outcome.is_error)
         }
         (None, Some(Unwritable { path, why }), None) => Ran::ok(Output::Unwritable {
             path: Path::from_pointer(path),

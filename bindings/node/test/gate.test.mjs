@@ -142,6 +142,13 @@ test('a ticket is good for one outcome', () => {
   assert.throws(() => ticket.close('again'), /closed already/);
 });
 
+test('an MCP result says itself whether it failed', () => {
+  const content = [{ type: 'text', text: 'no such index' }];
+  const settled = gate.open({ tool: 'search', arguments: { query: 'a' } }).close({ content, isError: true });
+  assert.equal(settled.isError, true);
+  assert.match(settled.text, /no such index/);
+});
+
 test('a refused call is settled at once', () => {
   const ticket = gate.open({ tool: 'search', arguments: { limit: 1 } });
   assert.equal(ticket.ok, false);

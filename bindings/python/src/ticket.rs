@@ -1,9 +1,12 @@
 //! Permission to run one call, once; or the refusal.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use callwright::check::{Output, Ran, ToolFailure};
+use callwright::json::Value;
+use callwright::wire;
 use callwright_bindings::{FailedOutcome, FindingOutcome, OpenCall};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -166,8 +169,7 @@ impl Ticket {
             (Some(failed), _) => {
                 Ran::failed(plain::<FailedOutcome>(failed)?.into_core().map_err(fault)?)
             }
-            (None, false) => Ran::ok(output_of(py, output)),
-            (None, true) => Ran::failed(ToolFailure::said(output_of(py, output))),
+            (None, is_error) => outcome_of(py, output, is_error),
         };
         if let Some(finding) = finding {
             let finding = plain::<FindingOutcome>(finding)?
@@ -228,23 +230,29 @@ impl Ticket {
     }
 }
 
-/// What a tool returned. What JSON cannot hold is for the gate to judge.
-fn output_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>) -> Output<'static> {
+/// What a tool returned, which may be an MCP result. What JSON cannot hold is for the gate to judge.
+fn outcome_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>, is_error: bool) -> Ran<'static> {
     let none = py.None().into_bound(py);
     let output = output.unwrap_or(&none);
     if let Ok(text) = output.cast::<PyString>() {
-        let text = text.to_string_lossy().into_owned();
-        return Output::Text(text.into());
+        let text = Value::String(text.to_string_lossy().into_owned().into());
+        return wire::recorded_outcome(Cow::Owned(text), is_error);
     }
-    if let Ok(bytes) = output.cast::<PyBytes>() {
-        return Output::from_bytes(bytes.as_bytes().to_vec());
-    }
-    match from_python(output) {
-        Ok(value) => Output::Value(value),
-        Err(fault) => Output::Unwritable {
-            path: fault.path(),
-            why: fault.why().to_owned(),
-        },
+    let output = if let Ok(bytes) = output.cast::<PyBytes>() {
+        Output::from_bytes(bytes.as_bytes().to_vec())
+    } else {
+        match from_python(output) {
+            Ok(value) => return wire::recorded_outcome(Cow::Owned(value), is_error),
+            Err(fault) => Output::Unwritable {
+                path: fault.path(),
+                why: fault.why().to_owned(),
+            },
+        }
+    };
+    if is_error {
+        Ran::failed(ToolFailure::said(output))
+    } else {
+        Ran::ok(output)
     }
 }
 

@@ -231,6 +231,12 @@ class TestTickets:
         assert not more.open("search", call, session="moved", round=3)
         assert more.open("other", {}, session="moved", round=4)
 
+    def test_an_mcp_result_says_itself_whether_it_failed(self, gate: callwright.Gate) -> None:
+        failed = {"content": [{"type": "text", "text": "no such index"}], "isError": True}
+        settled = gate.open("search", {"query": "a"}).close(failed)
+        assert settled.is_error and "no such index" in settled.text
+        assert not gate.open("search", {"query": "a"}).close({"content": [{"type": "text", "text": "x"}]}).is_error
+
     def test_a_ticket_is_good_for_one_call(self, gate: callwright.Gate) -> None:
         ticket = gate.open("search", {"query": "a"})
         ticket.close("x")

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use callwright::event::{JsonLines, Sink, Values};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::mcp::tell;
 
-/// How many lists of tools are told apart. Beyond that, a list may be recorded twice.
-const MOST_LISTS: usize = 1_000;
+/// How many lists of tools are remembered, by their hashes. Beyond that, a list may be recorded twice.
+const MOST_LISTS: usize = 10_000;
 
 /// The file, to which calls and lists of tools are written a line at a time.
 #[derive(Clone)]
@@ -49,8 +50,7 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
         .with_output(true);
     let written = Mutex::new(HashSet::new());
     let tools_listed = move |tools: &str| {
-        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-        if written.len() < MOST_LISTS && !written.insert(tools.to_owned()) {
+        if !is_new(&written, xxh3_128(tools.as_bytes())) {
             return;
         }
         // As the answer of an MCP server, which replay knows.
@@ -61,4 +61,14 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
         }
     };
     Ok((lines, Box::new(tools_listed)))
+}
+
+/// Whether a list has not been recorded yet. The lock is not held while the list is written.
+fn is_new(written: &Mutex<HashSet<u128>>, list: u128) -> bool {
+    let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+    if written.len() < MOST_LISTS {
+        written.insert(list)
+    } else {
+        !written.contains(&list)
+    }
 }

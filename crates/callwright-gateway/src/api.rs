@@ -70,6 +70,14 @@ impl Api {
         }
     }
 
+    /// The role of the model's own messages.
+    pub(crate) fn model_role(self) -> &'static str {
+        match self {
+            Api::Chat | Api::Responses | Api::Messages => "assistant",
+            Api::Gemini => "model",
+        }
+    }
+
     /// Whether the provider keeps an answer unless the request says otherwise.
     pub(crate) fn keeps_answers(self) -> bool {
         match self {

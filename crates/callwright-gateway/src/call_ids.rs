@@ -150,7 +150,7 @@ fn used_key(choice: usize, id: &str) -> u64 {
 }
 
 /// An id with a number, of characters and a length that providers take back.
-fn derived(id: &str, number: usize) -> String {
+pub(crate) fn derived(id: &str, number: usize) -> String {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric();
     if id.len() == MISTRAL && id.chars().all(is_letter) {
         return hash(&json!([id, number]), MISTRAL);

@@ -1,13 +1,14 @@
 //! Compiled gates by the bytes of the tools that they know. Agents send the same tools with every request.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use callwright::admit::MemoryLedger;
 use callwright::policy::Policy;
 use callwright::wire::read_tools;
 use callwright::{Gate, ToolSpec};
+use callwright_http::unblocked;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,6 +39,7 @@ impl RequestTools {
     fn read(written: &str, policy: &Policy) -> Option<Self> {
         let entries: Vec<&RawValue> = serde_json::from_str(written).ok()?;
         let mut tools: Vec<ToolSpec> = Vec::new();
+        let mut names = HashSet::new();
         let mut is_complete = true;
         for entry in entries {
             let namespace = Namespace::read(entry.get());
@@ -54,8 +56,8 @@ impl RequestTools {
                 is_complete &= !read.is_empty();
                 for mut tool in read {
                     tool.name.insert_str(0, &prefix);
-                    // Two of the same name, of which the provider takes one: ours is not to choose.
-                    if tools.iter().any(|known| known.name == tool.name) {
+                    // The provider takes one of two tools with the same name, and we do not know which.
+                    if !names.insert(tool.name.clone()) {
                         return None;
                     }
                     tools.push(tool);
@@ -133,7 +135,8 @@ impl GateCache {
             let is_same = known.as_ref().is_none_or(|known| *known.written == *tools);
             return known.filter(|_| is_same);
         }
-        let compiled = RequestTools::read(tools, policy).map(Arc::new);
+        // A large list takes a tenth of a second.
+        let compiled = unblocked(|| RequestTools::read(tools, policy)).map(Arc::new);
         self.0.lock().insert(key, tools.len(), compiled.clone());
         if let (Some(listed), Some(_)) = (listed, &compiled) {
             listed(&tools.replace(['\n', '\r'], " "));

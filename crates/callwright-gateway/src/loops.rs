@@ -4,20 +4,22 @@
 //! answer. A message of the user begins a turn and resets the session, so nothing before it matters. What is with the
 //! provider (`previous_response_id`, `conversation`) is not counted. Nothing is replayed until a call has to be admitted.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callwright::admit::{MemoryLedger, Place};
 use callwright::call::Call;
-use callwright::check::{Checked, Ran, ToolFailure};
+use callwright::check::Checked;
 use callwright::failure::{Cause, Failure};
 use callwright::feedback::Feedback;
 use callwright::internal::RawObject;
 use callwright::json::Value;
 use callwright::parse::read_value;
-use callwright::wire::{self, CallResult, HistoryEntry, read_history};
+use callwright::wire::{self, CallResult, HistoryEntry, OpenCalls, read_history};
 use callwright::{Gate, Opened, Settled, Verdict};
 
+use crate::api::Api;
 use crate::request::RequestView;
 
 /// How many rounds are replayed. Every limit of admission is reached with fewer, except those for the calls of a whole
@@ -127,8 +129,8 @@ fn this_turn(request: &RequestView) -> Option<String> {
             break;
         }
         let is_later = is_answer;
-        is_answer =
-            matches!(role.as_deref(), Some("assistant" | "model")) || message.is_a("function_call");
+        let is_models = |role| Api::ALL.iter().any(|api| api.model_role() == role);
+        is_answer = role.as_deref().is_some_and(is_models) || message.is_a("function_call");
         if is_answer && !is_later {
             rounds += 1;
         }
@@ -158,34 +160,26 @@ fn begins_turn(message: &str) -> bool {
 fn paired(history: Vec<HistoryEntry<'_>>) -> Vec<(u64, Call<'_>, Option<CallResult<'_>>)> {
     let mut calls: Vec<(u64, Call<'_>, Option<CallResult<'_>>)> = Vec::new();
     let mut round = 0;
-    // Results follow their calls: earlier rounds are not looked through for them.
-    let mut latest = 0;
+    // Results follow their calls, so only calls of the latest round are open. It begins at this number.
+    let (mut open, mut latest) = (OpenCalls::default(), 0);
     for entry in history {
         match entry {
             HistoryEntry::Answer(answer) => {
                 let before = calls.len();
-                calls.extend(
-                    answer
-                        .calls
-                        .into_iter()
-                        .flatten()
-                        .map(|call| (round, call, None)),
-                );
+                let read = answer.calls.into_iter().flatten();
+                calls.extend(read.map(|call| (round, call, None)));
                 if calls.len() > before {
                     round += 1;
                     latest = before;
+                    open = OpenCalls::default();
+                    calls[before..]
+                        .iter()
+                        .for_each(|(_, call, _)| open.push(call));
                 }
             }
             HistoryEntry::Result(result) => {
-                let open = calls.iter_mut().skip(latest).find(|(_, call, known)| {
-                    let is_its = match (&result.id, &result.tool) {
-                        (Some(id), _) => call.id.as_ref() == Some(id),
-                        (None, Some(tool)) => call.tool == *tool,
-                        (None, None) => false,
-                    };
-                    known.is_none() && is_its
-                });
-                if let Some((_, _, known)) = open {
+                let its = open.take(&result).and_then(|at| calls.get_mut(latest + at));
+                if let Some((_, _, known)) = its {
                     *known = Some(result);
                 }
             }
@@ -204,13 +198,6 @@ fn checked<'r>(
     let (Verdict::Valid(_) | Verdict::Repaired(_)) = verdict else {
         return None;
     };
-    let output = wire::recorded_output(&result.output);
-    // An MCP result says so itself.
-    let is_error = result.is_error || result.output.get("isError") == Some(&Value::Bool(true));
-    let ran = if is_error {
-        Ran::failed(ToolFailure::said(output.into_owned()))
-    } else {
-        Ran::ok(output)
-    };
+    let ran = wire::recorded_outcome(Cow::Borrowed(&result.output), result.is_error);
     Some(gate.check(verdict.tool()?, verdict.arguments()?, ran))
 }

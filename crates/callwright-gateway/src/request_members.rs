@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::api::Api;
 use crate::call_ids::TakenIds;
 
 /// The members that are kept, by the names that APIs give them.
@@ -45,8 +46,10 @@ pub(crate) const MEMBERS: [(&[u8], Member); 16] = [
     (b"thread", Member::Thread),
 ];
 
-/// Where the conversation is.
-pub(crate) const HISTORIES: [&[u8]; 3] = [b"messages", b"input", b"contents"];
+/// Where the conversation is, in any API.
+pub(crate) fn history_keys() -> impl Iterator<Item = &'static [u8]> {
+    Api::ALL.iter().map(|api| api.history_key().as_bytes())
+}
 
 /// The keys under which a conversation has the ids of its calls.
 pub(crate) const IDS: [&[u8]; 2] = [b"id", b"call_id"];

@@ -7,7 +7,7 @@
 use memchr::memchr2;
 
 use crate::call_ids::TakenIds;
-use crate::request_members::{Found, HISTORIES, IDS, MEMBERS, Member, TOOLS_ELSEWHERE};
+use crate::request_members::{Found, IDS, MEMBERS, Member, TOOLS_ELSEWHERE, history_keys};
 
 /// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit with
 /// some parallel calls in each.
@@ -216,10 +216,7 @@ impl RequestScan {
             .find(|(name, _)| is_word(&string.before, rest, name));
         self.value = match named {
             Some((_, member)) => Value::Wanted(*member),
-            None if HISTORIES
-                .iter()
-                .any(|name| is_word(&string.before, rest, name)) =>
-            {
+            None if history_keys().any(|name| is_word(&string.before, rest, name)) => {
                 Value::History
             }
             None => Value::Skipped,

@@ -14,6 +14,7 @@
 //! | [`body`] | a body | its bytes, within limits |
 //! | [`upstream`] | a request | the response of the one host it may go to |
 //! | [`sse`] | the bytes of an event stream | whole events, unchanged |
+//! | [`unblocked`] | work that takes long | its result, while other tasks go on |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod body;
@@ -24,4 +25,7 @@ pub mod server;
 pub mod sse;
 #[cfg(feature = "tls")]
 pub mod tls;
+mod unblocked;
 pub mod upstream;
+
+pub use unblocked::unblocked;

@@ -19,7 +19,7 @@ use crate::guard::Settings;
 use crate::members::{member, string};
 use crate::message::not_null;
 
-/// How many warnings are remembered, so that none is given twice.
+/// How many different warnings are given. Each is remembered, so that none is given twice.
 const MOST_WARNINGS: usize = 1_000;
 
 #[derive(Debug, Default)]
@@ -293,10 +293,16 @@ impl ListedTools {
         Some(self.new_warnings(warnings))
     }
 
+    /// Those of these warnings that have not been given before. Beyond [`MOST_WARNINGS`] there are no more: a server must not be
+    /// able to flood the operator's log.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
+        let had_room = self.given.len() < MOST_WARNINGS;
         warnings.retain(|warning| {
-            self.given.len() >= MOST_WARNINGS || self.given.insert(warning.clone())
+            self.given.len() < MOST_WARNINGS && self.given.insert(warning.clone())
         });
+        if had_room && self.given.len() == MOST_WARNINGS {
+            warnings.push("further warnings about this server are not shown".to_owned());
+        }
         warnings
     }
 }

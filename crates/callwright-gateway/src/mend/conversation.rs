@@ -293,7 +293,7 @@ impl<'a> MendedHistory<'a> {
                 .iter()
                 .filter_map(|call| Some(call.id.as_ref()?.0.clone())),
         );
-        let mut seen: HashMap<&str, u32> = HashMap::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
         for (at, call) in self.calls.iter().enumerate() {
             let Some((id, _)) = &call.id else { continue };
             let Some(number) = seen.get_mut(id.as_ref()) else {

@@ -17,12 +17,13 @@ mod words;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use callwright::internal::{RawObject, first_bytes, raw_span};
+use callwright::internal::{RawObject, raw_span};
 use serde_json::value::RawValue;
 
 use self::conversation::MendedHistory;
 use self::list::{Replacements, rebuilt};
 use crate::api::Api;
+use crate::call_ids::derived;
 
 /// A defect of a conversation that providers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,27 +119,11 @@ pub fn mend(body: &str, api: Api) -> Option<(String, Vec<HistoryDefect>)> {
     (is_json && mended != body).then_some((mended, defects))
 }
 
-/// An id that no call has, like the one that is used already, since providers differ in what they take for an id.
-/// `number` counts up from one try to the next.
-fn unused_id(id: &str, used: &HashSet<Cow<'_, str>>, number: &mut u32) -> String {
-    // OpenAI takes no longer ones.
-    const LONGEST: usize = 64;
-    // Mistral's ids have exactly nine letters and digits.
-    let is_mistral = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+/// An id that no call has, derived from the one that is used already. `number` counts up from one try to the next.
+fn unused_id(id: &str, used: &HashSet<Cow<'_, str>>, number: &mut usize) -> String {
     loop {
         *number += 1;
-        let tail = if is_mistral {
-            number.to_string()
-        } else {
-            format!("_{number}")
-        };
-        let room = if is_mistral {
-            id.len()
-        } else {
-            LONGEST.min(id.len() + tail.len())
-        };
-        let kept = first_bytes(id, room.saturating_sub(tail.len()));
-        let new = format!("{kept}{tail}");
+        let new = derived(id, *number);
         if !used.contains(new.as_str()) {
             return new;
         }

@@ -21,9 +21,6 @@ use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
 use crate::tools::{ToolLookup, undeclared};
 
-/// How long an answer may be that is kept until the tools are known. A thousand of them are a gigabyte.
-const LONGEST_EARLY_ANSWER: usize = 1_000_000;
-
 pub(super) struct IncomingCall<'m> {
     pub(super) message: &'m [u8],
     pub(super) id: Id<'m>,
@@ -62,12 +59,7 @@ impl<'a> GuardStep<'a, '_> {
             return self.bad_params(id);
         };
         if self.state.is_full() {
-            if self.guard.settings.only_warns() {
-                self.guard.settings.status.unjudged(&call.call.tool);
-                return self.state.pass(id);
-            }
-            let why = "too many calls wait for an answer; wait for some of them";
-            return Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why));
+            return self.too_many(&call);
         }
         self.expire_list();
         let Some(answer) = self.state.take_user_answer(&call) else {
@@ -105,7 +97,20 @@ impl<'a> GuardStep<'a, '_> {
         }
     }
 
+    /// More calls are waiting than we remember.
+    fn too_many(&mut self, call: &IncomingCall<'_>) -> Fate {
+        if self.guard.settings.only_warns() {
+            self.guard.settings.status.unjudged(&call.call.tool);
+            return self.state.pass(call.id);
+        }
+        let why = "too many calls wait for an answer; wait for some of them";
+        Fate::Reply(answer::error(call.id.0, code::SERVER_FAILED, why))
+    }
+
     fn hold(&mut self, call: &IncomingCall<'_>) -> Fate {
+        if !self.state.has_room_to_hold(call.message.len()) {
+            return self.too_many(call);
+        }
         let is_sent = self.guard.settings.only_warns();
         self.state.waiting_since.get_or_insert(self.now.instant);
         self.state.held.push_back(HeldCall {
@@ -343,14 +348,11 @@ fn is_unjudged(tool: &Tool) -> bool {
 impl SessionState {
     /// The server answers a call that it got before we knew its tools: both are judged when we do.
     pub(super) fn answered_early(&mut self, key: &str, answer: &[u8]) {
+        let has_room = self.has_room_for(answer.len());
         let is_this = |held: &&mut HeldCall| held.is_sent && held.key == key;
         if let Some(held) = self.held.iter_mut().find(is_this) {
-            let is_short = answer.len() <= LONGEST_EARLY_ANSWER;
-            held.answer = Some(if is_short {
-                answer.to_vec()
-            } else {
-                Vec::new()
-            });
+            let kept = if has_room { answer } else { &[] };
+            held.answer = Some(kept.to_vec());
         }
     }
 }

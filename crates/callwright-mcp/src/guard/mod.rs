@@ -79,6 +79,12 @@ impl Guard {
         self.state.lock().elicits = true;
     }
 
+    /// Whether a step may wait for a ledger that is on a server.
+    #[cfg(feature = "http")]
+    pub(crate) fn waits(&self) -> bool {
+        self.settings.ledger.waits()
+    }
+
     /// Takes a message of the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
         Sender::Client.decide(message, out, |part, read, out| {

@@ -16,6 +16,13 @@ use crate::tools::ListedTools;
 /// How many requests may be in progress: a client that never reads answers must not take all our memory.
 const MOST_REQUESTS: usize = 100_000;
 
+/// How many calls may wait for the list of tools: agents make a handful at a time, and each looks through the others.
+const MOST_HELD: usize = 1_000;
+
+/// How many bytes these calls, and answers that came before they were judged, may have together. One by itself may be as long as a
+/// message may be.
+const MOST_HELD_BYTES: usize = 64 * 1024 * 1024;
+
 /// How many calls may be left unfinished. Beyond that, a call that goes on counts as a new one.
 const MOST_UNFINISHED: usize = 1_000;
 
@@ -92,6 +99,17 @@ impl SessionState {
         at.map(|at| self.unfinished.swap_remove(at)).is_some()
     }
 
+    /// Whether one more call of so many bytes may wait for the list of tools.
+    pub(super) fn has_room_to_hold(&self, bytes: usize) -> bool {
+        self.held.len() < MOST_HELD && self.has_room_for(bytes)
+    }
+
+    /// Whether so many more bytes may be kept until the list of tools is known.
+    pub(super) fn has_room_for(&self, bytes: usize) -> bool {
+        let held: usize = self.held.iter().map(HeldCall::bytes).sum();
+        held == 0 || held + bytes <= MOST_HELD_BYTES
+    }
+
     /// Whether no more requests are remembered.
     pub(super) fn is_full(&self) -> bool {
         self.at_server.len() + self.held.len() + self.asking.len() >= MOST_REQUESTS
@@ -150,8 +168,14 @@ pub(super) struct HeldCall {
     pub(super) may_ask: bool,
     /// Whether the server has it already, and only the judgement waits.
     pub(super) is_sent: bool,
-    /// The server's answer, if it came already and is short enough to be kept.
+    /// The server's answer, if it came already; empty if there was no room for it.
     pub(super) answer: Option<Vec<u8>>,
+}
+
+impl HeldCall {
+    fn bytes(&self) -> usize {
+        self.message.len() + self.answer.as_ref().map_or(0, Vec::len)
+    }
 }
 
 /// Our own request for the list of tools.

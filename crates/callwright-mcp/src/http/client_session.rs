@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use callwright_http::unblocked;
 use callwright_http::upstream::{TransferError, Upstream};
 use hyper::body::{Bytes, Incoming};
 use hyper::{HeaderMap, Method, Response, Uri};
@@ -158,8 +159,7 @@ impl ClientSession {
         let mut actions = Vec::new();
         // Locked until all that waits is known, or an answer could come before.
         let mut waiting = self.waiting.lock();
-        self.guard
-            .from_client(message, Now::by_clock(), &mut actions);
+        self.ask_guard(|guard| guard.from_client(message, Now::by_clock(), &mut actions));
         let mut admitted = self.carry_out(&mut waiting, actions, ids, Some(route));
         let is_notification =
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
@@ -179,8 +179,7 @@ impl ClientSession {
         message: &'m [u8],
     ) -> Option<Cow<'m, [u8]>> {
         let mut actions = Vec::new();
-        self.guard
-            .from_server(message, Now::by_clock(), &mut actions);
+        self.ask_guard(|guard| guard.from_server(message, Now::by_clock(), &mut actions));
         if let [Action::PassToClient(same)] = actions[..] {
             return Some(Cow::Borrowed(same));
         }
@@ -208,8 +207,17 @@ impl ClientSession {
     /// Something has happened that is not a message.
     fn change(self: &Arc<Self>, happened: impl FnOnce(&Guard, &mut Vec<Action<'_>>)) {
         let mut actions = Vec::new();
-        happened(&self.guard, &mut actions);
+        self.ask_guard(|guard| happened(guard, &mut actions));
         self.carry_out(&mut self.waiting.lock(), actions, &[], None);
+    }
+
+    /// A ledger on a server makes the guard wait for it.
+    fn ask_guard(&self, ask: impl FnOnce(&Guard)) {
+        if self.guard.waits() {
+            unblocked(|| ask(&self.guard));
+        } else {
+            ask(&self.guard);
+        }
     }
 
     /// Carries out what the guard has decided. Calls that waited are handed back to the requests that brought them; what

@@ -368,3 +368,53 @@ fn a_list_that_is_being_compiled_holds_up_calls_only() {
     let sides = crate::sides::Sides::of(&out);
     assert_eq!((sides.to_server.len(), sides.to_client.len()), (0, 1));
 }
+
+/// Calls that wait for a list are held in memory, so their number and their bytes are bounded.
+#[test]
+fn only_so_many_calls_wait_for_a_list() {
+    let refused_after = |padding: usize, most: usize| {
+        let guard = callwright_mcp::guard::Guard::new(std::sync::Arc::default(), "s");
+        let now = callwright_mcp::guard::Now::by_clock();
+        let padding = "x".repeat(padding);
+        (0..most).find(|id| {
+            let call = format!(
+                r#"{{"id":{id},"method":"tools/call","params":{{"name":"a","arguments":{{"x":"{padding}"}}}}}}"#
+            );
+            let mut out = Vec::new();
+            guard.from_client(call.as_bytes(), now, &mut out);
+            out.iter().any(|action| matches!(action, Action::ToClient(text) if text.windows(14).any(|it| it == b"too many calls")))
+        })
+    };
+    assert_eq!(refused_after(0, 1_100), Some(1_000));
+    assert_eq!(refused_after(17_000_000, 5), Some(3), "64 MiB");
+}
+
+#[test]
+fn a_server_cannot_flood_the_log_with_warnings() {
+    let guard = callwright_mcp::guard::Guard::new(std::sync::Arc::default(), "s");
+    let now = callwright_mcp::guard::Now::by_clock();
+    let mut warned = Vec::new();
+    for list in 0..3 {
+        let mut out = Vec::new();
+        let tools: Vec<String> = (0..700)
+            .map(|tool| format!(r#"{{"name":"t{}","inputSchema":7}}"#, list * 700 + tool))
+            .collect();
+        let request = format!(r#"{{"id":{list},"method":"tools/list"}}"#);
+        guard.from_client(request.as_bytes(), now, &mut out);
+        let answer = format!(
+            r#"{{"id":{list},"result":{{"tools":[{}]}}}}"#,
+            tools.join(",")
+        );
+        guard.from_server(answer.as_bytes(), now, &mut out);
+        let done = crate::sides::compile(&guard, out, now);
+        warned.extend(done.into_iter().filter_map(|action| match action {
+            Action::Warn(warning) => Some(warning),
+            _ => None,
+        }));
+    }
+    assert_eq!(warned.len(), 1_001);
+    assert_eq!(
+        warned.last().map(String::as_str),
+        Some("further warnings about this server are not shown")
+    );
+}

@@ -30,7 +30,7 @@ use callwright::policy::OutputSettings;
 use callwright::repair::RepairPolicy;
 use callwright::tool::Tool;
 use callwright::validate::SchemaCache;
-use callwright::wire::{into_recorded_output, recorded_output};
+use callwright::wire::recorded_outcome;
 use callwright::{Call, Error, Gate, Policy, ToolSpec, Verdict};
 
 pub(crate) use self::fault::Fault;
@@ -244,14 +244,10 @@ pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'
 
 /// An answer as the runner of the tool would have given it. Nothing is copied of an owned one.
 fn ran<'c>(answer: Cow<'c, ToolAnswer<'c>>) -> Ran<'c> {
-    let (output, is_error) = match answer {
-        Cow::Borrowed(answer) => (recorded_output(&answer.output), answer.is_error),
-        Cow::Owned(answer) => (into_recorded_output(answer.output), answer.is_error),
-    };
-    if is_error {
-        return Ran::failed(callwright::check::ToolFailure::said(output.into_owned()));
+    match answer {
+        Cow::Borrowed(answer) => recorded_outcome(Cow::Borrowed(&answer.output), answer.is_error),
+        Cow::Owned(answer) => recorded_outcome(Cow::Owned(answer.output), answer.is_error),
     }
-    Ran::ok(output)
 }
 
 fn result_faults(tool: &Tool, arguments: &Value<'_>, checked: &Checked<'_>) -> Vec<Fault> {

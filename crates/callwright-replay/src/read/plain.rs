@@ -38,9 +38,6 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
             _ => {}
         }
     }
-    // An MCP result says so itself.
-    let says_so = |output: &Value<'_>| output.get("isError") == Some(&Value::Bool(true));
-    is_error |= output.as_ref().is_some_and(says_so);
     let output = match output {
         // It failed, and how was not recorded.
         None if is_error => Some(Value::String("".into())),

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use super::answer::WholeAnswer;
 use super::finish::declared_completeness;
 use super::members::{object, take_list};
+use super::open_calls::OpenCalls;
 use super::provider::{shapes, vocabularies};
 use crate::call::Call;
 use crate::error::Error;
@@ -44,24 +45,10 @@ pub struct CallResult<'a> {
     pub id: Option<Value<'a>>,
     /// The name of the tool, if the provider gives it. Gemini gives calls an id only in some of its APIs.
     pub tool: Option<Cow<'a, str>>,
-    /// What the tool returned: text, or a value, which may be an MCP result. [`super::recorded_output`] takes it.
+    /// What the tool returned: text, or a value, which may be an MCP result. [`super::recorded_outcome`] takes it.
     pub output: Value<'a>,
     /// Whether the provider marks it as an error. OpenAI has no such mark.
     pub is_error: bool,
-}
-
-impl CallResult<'_> {
-    /// The first of these calls that this result answers.
-    fn find(&self, open: &[Call<'_>]) -> Option<usize> {
-        let first = |is: &dyn Fn(&Call<'_>) -> bool| open.iter().position(is);
-        match (&self.id, &self.tool) {
-            (Some(id), _) => first(&|call| call.id.as_ref() == Some(id)),
-            // A result may leave out the id of its call.
-            (None, Some(tool)) => first(&|call| call.tool == *tool && call.id.is_none())
-                .or_else(|| first(&|call| call.tool == *tool)),
-            (None, None) => None,
-        }
-    }
 }
 
 /// Reads the conversation of a request (`messages`, `input`, `contents`), a list of messages, or what a response adds to the
@@ -242,16 +229,23 @@ pub(super) fn content_output(content: Option<Value<'_>>) -> Value<'_> {
 /// assert_eq!(open[0].tool, "get_time");
 /// ```
 pub fn unanswered<'h>(history: &'h Value<'_>) -> Vec<Call<'h>> {
-    let mut open: Vec<Call<'h>> = Vec::new();
+    let (mut calls, mut open) = (Vec::new(), OpenCalls::default());
     for entry in read_history(history.clone()) {
         match entry {
             HistoryEntry::User | HistoryEntry::Tools(_) => {}
             // A call that cannot be read cannot be answered either.
-            HistoryEntry::Answer(answer) => open.extend(answer.calls.into_iter().flatten()),
+            HistoryEntry::Answer(answer) => {
+                for call in answer.calls.into_iter().flatten() {
+                    open.push(&call);
+                    calls.push(Some(call));
+                }
+            }
             HistoryEntry::Result(result) => {
-                result.find(&open).map(|at| open.remove(at));
+                if let Some(call) = open.take(&result).and_then(|at| calls.get_mut(at)) {
+                    *call = None;
+                }
             }
         }
     }
-    open
+    calls.into_iter().flatten().collect()
 }

@@ -13,6 +13,7 @@ mod history;
 mod line;
 mod mcp;
 mod members;
+mod open_calls;
 mod openai_chat;
 mod openai_responses;
 mod provider;
@@ -29,9 +30,10 @@ pub use elicitation::{elicitation, read_elicitation};
 pub use history::{CallResult, HistoryEntry, HostedCall, read_history, unanswered};
 pub use line::read_line;
 pub use mcp::read_result as read_mcp_result;
+pub use open_calls::OpenCalls;
 pub use provider::{Provider, ProviderSummary};
 pub use raw::UnreadableAnswer;
-pub use recorded::{Recorded, into_recorded_output, read_recorded, recorded, recorded_output};
+pub use recorded::{Recorded, read_recorded, recorded, recorded_outcome};
 pub use settled::{render_round, render_settled};
 pub use streamed::{
     AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall,

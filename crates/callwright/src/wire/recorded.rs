@@ -58,7 +58,7 @@ pub struct Recorded<'a> {
     pub at: Moment,
     /// The tool's result, if it was recorded.
     pub output: Option<Value<'a>>,
-    /// Whether the result is an error.
+    /// Whether the result is recorded as an error. An MCP result says so itself.
     pub is_error: bool,
 }
 
@@ -86,34 +86,29 @@ impl Recorded<'_> {
 
     /// The outcome of the call, if that was recorded.
     pub fn ran(&self) -> Option<Ran<'_>> {
-        let output = match &self.output {
-            Some(output) => recorded_output(output),
+        match &self.output {
+            Some(output) => Some(recorded_outcome(Cow::Borrowed(output), self.is_error)),
             // It failed, but the error was not recorded.
-            None if self.is_error => Output::from(""),
-            None => return None,
-        };
-        Some(if self.is_error {
-            Ran::failed(ToolFailure::said(output.into_owned()))
-        } else {
-            Ran::ok(output)
-        })
+            None => self.is_error.then(|| Ran::failed(ToolFailure::said(""))),
+        }
     }
 }
 
-/// A recorded result as the tool returned it: text, or a value, which may be an MCP result.
-pub fn recorded_output<'r>(output: &'r Value<'_>) -> Output<'r> {
-    match output {
-        Value::String(text) => Output::from(text.as_ref()),
-        value => mcp::output(value),
-    }
-}
-
-/// The same for an owned result, without copying.
-pub fn into_recorded_output(output: Value<'_>) -> Output<'_> {
-    match output {
-        Value::String(text) => Output::Text(text),
-        value if mcp::is_result(&value) => mcp::output(&value).into_owned(),
-        value => Output::Value(value),
+/// The outcome of a call from its recorded result: text, or a value, which may be an MCP result and then says itself whether the
+/// tool failed. An owned result is not copied.
+pub fn recorded_outcome<'r>(result: Cow<'r, Value<'r>>, is_error: bool) -> Ran<'r> {
+    let is_error = is_error || result.get("isError") == Some(&Value::Bool(true));
+    let output = match result {
+        Cow::Borrowed(Value::String(text)) => Output::from(text.as_ref()),
+        Cow::Borrowed(value) => mcp::output(value),
+        Cow::Owned(Value::String(text)) => Output::Text(text),
+        Cow::Owned(value) if mcp::is_result(&value) => mcp::output(&value).into_owned(),
+        Cow::Owned(value) => Output::Value(value),
+    };
+    if is_error {
+        Ran::failed(ToolFailure::said(output.into_owned()))
+    } else {
+        Ran::ok(output)
     }
 }
 
@@ -159,9 +154,6 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
         Some(Value::Bool(yes)) => yes,
         Some(other) => return Err(wrong("is_error", "true or false", &other)),
     };
-    // An MCP result carries the flag itself.
-    let says_so =
-        output.as_ref().and_then(|output| output.get("isError")) == Some(&Value::Bool(true));
     let call = match tool {
         Some(Value::String(tool)) => {
             let mut call = Call::new(tool, sent_arguments(present(arguments)));
@@ -175,7 +167,7 @@ pub fn recorded(mut value: Value<'_>) -> Result<Recorded<'_>, Error> {
         session,
         at,
         output,
-        is_error: is_error || says_so,
+        is_error,
     })
 }
 
