@@ -76,7 +76,7 @@ mod tests {
 
     fn result(id: Option<&'static str>, tool: Option<&'static str>) -> CallResult<'static> {
         CallResult {
-            id: id.map(Value::from),
+            id: id.map(|id| Value::String(id.into())),
             tool: tool.map(Into::into),
             output: Value::Null,
             is_error: false,
@@ -88,7 +88,7 @@ mod tests {
         let mut open = OpenCalls::default();
         for id in [Some("a"), None, Some("b"), Some("b")] {
             let mut call = Call::from_text("look", "{}");
-            call.id = id.map(Value::from);
+            call.id = id.map(|id| Value::String(id.into()));
             open.push(&call);
         }
         assert_eq!(open.take(&result(Some("c"), Some("look"))), None);
