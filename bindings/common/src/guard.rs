@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use callwright::admit::{Ledger, Place};
-use callwright::check::{Output, Ran, ToolFailure};
+use callwright::check::{Ran, ToolFailure};
 use callwright::event::Sinks;
 use callwright::feedback::Feedback;
 use callwright::json::{Path, Value};

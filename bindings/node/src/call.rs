@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callwright::check::{Output, Ran, ToolFailure};
+use callwright::check::{Output, Ran};
 use callwright::failure::Cause;
 use callwright::feedback::Content;
-use callwright::json::{Path, Value, read_value};
+use callwright::json::{Path, read_value};
 use callwright::wire;
 use callwright_bindings::{FailedOutcome, FindingOutcome, Guard, OpenCall, SettledCall, provider};
 use napi::bindgen_prelude::AsyncTask;
