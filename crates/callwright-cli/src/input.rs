@@ -186,7 +186,7 @@ fn warn_of_schemas(gate: &Gate) {
     misplaced.sort_unstable();
     let warnings = misplaced.iter().map(|(name, at)| {
         let (name, at) = (printable(name), printable(at));
-        format!("tool `{name}`: no list satisfies the enum at {at}: read as the enum of its items")
+        format!("tool `{name}`: no list can match the enum at {at}; it is applied to the items")
     });
     warn(warnings, |more| {
         format!("{more} more lists have an enum that is read as that of their items")

@@ -80,7 +80,9 @@ impl ToolCompilation {
         for tool in gate.iter().flat_map(Gate::tools) {
             let name = tool.name();
             warnings.extend(tool.misplaced_enums().iter().map(|at| {
-                format!("tool {name:?}: no list satisfies the enum at {at}: read as the enum of its items")
+                format!(
+                    "tool {name:?}: no list can match the enum at {at}; it is applied to the items"
+                )
             }));
         }
         if let (Ok(gate), ListExtent::Whole) = (&gate, self.extent) {

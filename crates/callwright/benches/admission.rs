@@ -29,7 +29,7 @@ fn limits() -> Limits {
     }
 }
 
-/// One call of a session: opened, run, closed with a result of its own.
+/// One call of a session: opened, run, closed with its own result.
 fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bool {
     let at = Moment {
         turn: Some(0),
@@ -61,7 +61,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
     runs
 }
 
-/// A fingerprint for each number, made as cheaply as possible: the ledger is to be measured.
+/// A fingerprint for each number, made as cheaply as possible: only the ledger should be measured.
 fn fingerprint(number: u64) -> Fingerprint {
     static MADE: LazyLock<Vec<Fingerprint>> = LazyLock::new(|| {
         (0..1_000_u64)
@@ -122,7 +122,7 @@ fn fingerprint_of_a_usual_call(bencher: divan::Bencher<'_, '_>) {
     bencher.bench(|| Fingerprint::of("search_orders", &arguments, &shape));
 }
 
-/// Resident memory of this process in bytes, where the system tells.
+/// Resident memory of this process in bytes, where the system reports it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

@@ -1,5 +1,5 @@
-//! What it costs to get from arguments to a Rust type, and from a result back to JSON, beside `serde_json`'s
-//! way over its own tree: `cargo bench --bench bridge`.
+//! The cost of converting arguments to a Rust type, and a result back to JSON, compared with `serde_json`'s way over its own
+//! tree: `cargo bench --bench bridge`.
 #![allow(missing_docs)]
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ fn into_type_ours(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| to_type::<Search>(black_box(&tree)).is_ok());
 }
 
-/// The value is consumed, so its copy is made outside of the time.
+/// The value is consumed, so its copy is made outside the measured time.
 #[divan::bench]
 fn into_type_serde_json_owned(bencher: Bencher<'_, '_>) {
     let tree: serde_json::Value = serde_json::from_str(CALL).unwrap_or_default();

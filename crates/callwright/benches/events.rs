@@ -1,4 +1,4 @@
-//! What an event costs the call that it is about, and the thread of a sink.
+//! The cost of an event for its call, and for the thread of a sink.
 #![allow(clippy::expect_used, reason = "a bench may panic")]
 
 use std::time::{Duration, SystemTime};
@@ -36,7 +36,7 @@ fn event(gate: &Gate, call: &Call<'_>) -> Event {
 
 /// The call alone.
 #[divan::bench]
-fn nobody_listens(bencher: Bencher<'_, '_>) {
+fn without_a_sink(bencher: Bencher<'_, '_>) {
     let (gate, sinks) = (gate(false), Sinks::default());
     let call = Call::from_text("read_file", ARGUMENTS);
     bencher.bench(|| {
@@ -48,7 +48,7 @@ fn nobody_listens(bencher: Bencher<'_, '_>) {
 
 /// The call, its event, and handing it over.
 #[divan::bench]
-fn somebody_listens(bencher: Bencher<'_, '_>) {
+fn with_a_sink(bencher: Bencher<'_, '_>) {
     let gate = gate(false);
     let sinks = Sinks::builder()
         .sink("nothing", callback(|_| {}))

@@ -1,4 +1,4 @@
-//! Time per call, next to what it is compared with in the same run: `cargo bench --bench gate`.
+//! Time per call, next to a reference in the same run: `cargo bench --bench gate`.
 #![allow(missing_docs, clippy::expect_used, clippy::wildcard_imports)]
 
 #[path = "support/mod.rs"]
@@ -37,7 +37,7 @@ fn main() {
     divan::main();
 }
 
-/// Runs `work` on one item after the other, from the beginning again at the end.
+/// Runs `work` on one item after the other, in a cycle.
 fn each<T: Sync, U>(bencher: Bencher<'_, '_>, items: &'static [T], work: impl Fn(&'static T) -> U) {
     let next = Cell::new(0);
     bencher.bench_local(|| {
@@ -50,7 +50,7 @@ fn each<T: Sync, U>(bencher: Bencher<'_, '_>, items: &'static [T], work: impl Fn
 mod valid {
     use super::*;
 
-    /// What cannot be avoided: the bare parse.
+    /// The unavoidable part: the bare parse.
     #[divan::bench(sample_size = 1000)]
     fn serde_json(bencher: Bencher<'_, '_>) {
         each(bencher, &TRAFFIC.valid, |(_, text)| {
@@ -87,7 +87,7 @@ mod failing {
 mod repair {
     use super::*;
 
-    /// From text to the verdict, repaired where that is possible.
+    /// From text to the verdict, repaired if possible.
     #[divan::bench(sample_size = 100)]
     fn gate(bencher: Bencher<'_, '_>) {
         each(bencher, &TRAFFIC.failing, |(tool, text)| {
@@ -100,7 +100,7 @@ mod repair {
 mod schema {
     use super::*;
 
-    /// A schema that was never seen.
+    /// A schema that has never been seen.
     #[divan::bench]
     fn compile(bencher: Bencher<'_, '_>) {
         each(bencher, &TRAFFIC.tools, |(_, schema)| {

@@ -28,23 +28,23 @@ use callwright::wire::read_tools;
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::{Map, Value, json};
 
-/// A row: what grows, and a schema and arguments of that size. With tools it is their number.
+/// A row: what grows, and a schema and arguments of that size. For tools the size is their number.
 type Row = (&'static str, [usize; 3], fn(usize) -> (Value, String));
 
-/// Five milliseconds, at four instructions in a nanosecond. No call may take more.
+/// Five milliseconds, at four instructions per nanosecond. No call may take more.
 const MOST: f64 = 20e6;
 
-/// The steepest growth that is taken for linear.
+/// The steepest growth that counts as linear.
 const STEEPEST: f64 = 1.1;
 
 /// 200 milliseconds, and 100 MB: no list of tools of 1 MB may take more.
 const MOST_FOR_LIST: f64 = 800e6;
 const MOST_MEGABYTES: u64 = 100;
 
-/// Sizes that are far apart enough for a slope, up to calls of 64 kB.
+/// Sizes far enough apart for a slope, up to calls of 64 kB.
 const WIDE: [usize; 3] = [500, 1_000, 4_000];
 
-/// As many branches as are looked into.
+/// As many branches as are examined.
 const FEW: [usize; 3] = [30, 60, 240];
 
 /// As deep as a call may be.
@@ -153,7 +153,7 @@ fn compare_lists(only: &str) {
     }
 }
 
-/// One call of one size, in this process; only what comes before it, or the least that it takes.
+/// Runs one call of one size in this process; or only what comes before it, or the least that it takes.
 fn run(what: &str, row: &str, size: usize) {
     let (_, _, make) = ROWS.iter().find(|(name, ..)| *name == row).expect("a row");
     let (schema, text) = make(size);
@@ -169,7 +169,7 @@ fn run(what: &str, row: &str, size: usize) {
     } else {
         name(0)
     };
-    // The first refusal compiles what explains others; it is not what is counted.
+    // The first refusal compiles what explains the others, which should not be counted.
     for text in ["{\"\": 0}", "{\"items\": [{}]}"] {
         black_box(gate.judge(&Call::from_text(name(0), text)).name());
     }
@@ -306,7 +306,7 @@ fn objects_without_a_key(size: usize) -> (Value, String) {
     (list_of(&item), json!({"items": items}).to_string())
 }
 
-/// How many items are objected to where the schema of one grows.
+/// How many items have objections in the rows in which the schema of one grows.
 const ITEMS: usize = 250;
 
 fn list_of_items(item: &Value, sent: &Value) -> (Value, String) {

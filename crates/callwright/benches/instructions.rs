@@ -1,8 +1,8 @@
 //! Instructions per call, counted by callgrind: stable on a noisy machine.
 //!
-//! `cargo bench --bench instructions` runs this program once per row under valgrind and prints what
-//! each row costs more than merely loading the data, next to what it is compared with. The last line is the time that a
-//! repaired call takes, measured without valgrind.
+//! `cargo bench --bench instructions` runs this program once per row under valgrind and prints how much more each row costs
+//! than merely loading the data, next to a reference. The last line is the time that a repaired call takes, measured without
+//! valgrind.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -27,7 +27,7 @@ use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::Value;
 use support::{Traffic, traffic};
 
-/// Enough for a mean that does not move, few enough for valgrind.
+/// Enough for a stable mean, few enough for valgrind.
 const CALLS: usize = 3_000;
 
 fn main() {
@@ -126,7 +126,7 @@ fn run(row: &str, traffic: &Traffic) {
     }
 }
 
-/// All rows, each in a process of its own under valgrind.
+/// All rows, each in its own process under valgrind.
 fn compare() {
     let traffic = traffic();
     let count = |all: &Vec<_>| all.len().min(CALLS) as u64;
@@ -163,7 +163,7 @@ fn compare() {
     repaired(&traffic);
 }
 
-/// How long a call takes that is repaired: the shortest of some runs of each, which other programs disturb least.
+/// How long a repaired call takes: the shortest of several runs of each, which other programs disturb least.
 fn repaired(traffic: &Traffic) {
     const RUNS: usize = 7;
     let gate = gate(traffic, RepairPolicy::UpTo(Grade::Guess));

@@ -1,7 +1,7 @@
-//! What `invoke` costs more than calling the closure behind `serde_json::from_str`.
+//! How much more `invoke` costs than calling the closure after `serde_json::from_str`.
 //!
-//! Both in one run, over the same calls: a no-op typed tool on the happy path, no sink attached. Prints the medians of
-//! both and their difference.
+//! Both in one run, over the same calls: a no-op typed tool on the happy path, without a sink. Prints the medians of both and
+//! their difference.
 //!
 //! ```console
 //! $ cargo bench -p callwright --bench invoke
@@ -39,7 +39,7 @@ async fn search(args: Search) -> ToolResult<Found> {
     Ok(Found { count: args.limit })
 }
 
-/// Runs a future that is ready at once.
+/// Runs a future that is immediately ready.
 fn now<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     match future
@@ -100,7 +100,7 @@ fn main() {
     let counted = median(|round| {
         for (at, text) in texts.iter().enumerate() {
             let call = Call::from_text("search", text.as_str());
-            // Every run is a turn of its own.
+            // Every run is its own turn.
             let place = Place::new(&sessions[at], round as u64, (at % 20) as u64);
             let settled = now(toolbox.invoke(&call, place));
             assert!(!settled.is_error());

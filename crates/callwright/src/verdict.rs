@@ -31,7 +31,7 @@ impl<'c> Valid<'c> {
     }
 
     /// Lets a call through despite the schema's objections, provided it is an object: a tool can take nothing else.
-    pub(crate) fn despite(
+    pub(crate) fn with_warning(
         tool: &'c Arc<Tool>,
         refused: Box<Refused<'c>>,
     ) -> Result<Self, Box<Refused<'c>>> {

@@ -1,4 +1,4 @@
-//! What holds for any conversation, and the ledger next to a naive one that keeps everything.
+//! What holds for any conversation, and the ledger compared with a naive one that keeps everything.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod naive;
@@ -28,7 +28,7 @@ use naive::Naive;
 // ------------------------------------------------------------------------------------------------
 // Conversations through the gate.
 
-/// A read, a write, a tool of which nothing is known, a poller.
+/// A read, a write, a tool with an unknown effect, a poller.
 const TOOLS: &str = r#"[
     {"name": "read", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}, "n": {"type": "integer", "default": 1}}, "required": ["path"]}, "annotations": {"readOnlyHint": true}},
     {"name": "write", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}, "annotations": {"readOnlyHint": false, "destructiveHint": false}},
@@ -36,7 +36,7 @@ const TOOLS: &str = r#"[
     {"name": "job_status", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}
 ]"#;
 
-/// One call of a conversation: what is called, and what comes of it.
+/// One call of a conversation, and its outcome.
 #[derive(Debug, Clone)]
 struct Line {
     tool: &'static str,
@@ -80,7 +80,7 @@ fn line() -> impl Strategy<Value = Line> {
     })
 }
 
-/// Rounds in which calls that are the same have the same outcome.
+/// Rounds in which equal calls have the same outcome.
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     vec(vec(line(), 1..5), 1..14).prop_map(|mut rounds| {
         for round in &mut rounds {
@@ -98,7 +98,7 @@ fn rounds() -> impl Strategy<Value = Vec<Round>> {
     })
 }
 
-/// What the arguments mean: without the default, and read if they are text.
+/// The meaning of arguments: without the default, and parsed if they are text.
 fn plain(arguments: &Value) -> Value {
     let mut plain = match arguments {
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| arguments.clone()),
@@ -118,7 +118,7 @@ fn never_at_a_limit() -> AdmissionPolicy {
     policy
 }
 
-/// The writing one as its operator declares it.
+/// The tools, the writing one as declared by its operator.
 fn tools() -> Vec<ToolSpec> {
     let tools = read_tools(TOOLS).expect("tools").into_iter();
     tools
@@ -184,7 +184,7 @@ fn verdicts(gate: &Gate, rounds: &[Vec<String>]) -> Vec<Vec<String>> {
     rounds.iter().map(of_round).collect()
 }
 
-/// The same lines, turned round by round.
+/// The same lines, rotated round by round.
 fn turned(rounds: &[Vec<String>], by: usize, back: bool) -> Vec<Vec<String>> {
     let mut rounds = rounds.to_vec();
     for round in &mut rounds {
@@ -238,10 +238,9 @@ proptest! {
         prop_assert_eq!(expected, got);
     }
 
-    /// The same call may bring two results in one round. Then a budget may go to the one or to the other, so there is
-    /// none here.
+    /// The same call may return two results in one round. A budget may then go to either, so there is none here.
     #[test]
-    fn nor_if_one_call_brings_two_results(
+    fn the_order_does_not_matter_if_one_call_has_two_results(
         rounds in vec(vec(line(), 1..5), 1..14), by in 0_usize..4, back in any::<bool>()
     ) {
         let mut policy = never_at_a_limit();
@@ -260,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn a_session_goes_on_where_it_was(rounds in rounds(), every in 1_usize..4) {
+    fn a_resumed_session_continues_where_it_left_off(rounds in rounds(), every in 1_usize..4) {
         let whole = gate(AdmissionPolicy::default());
         let mut parts = gate(AdmissionPolicy::default());
         for (at, line) in lines(&rounds).iter().flatten().enumerate() {
@@ -278,9 +277,9 @@ proptest! {
         }
     }
 
-    /// A call that admission refuses leaves no trace, but for the refusals that are counted.
+    /// A call that admission refuses leaves no trace, except for the counted refusals.
     #[test]
-    fn what_is_refused_has_not_happened(rounds in rounds()) {
+    fn a_refused_call_leaves_no_trace(rounds in rounds()) {
         let mut policy = never_at_a_limit();
         policy.escalation = Escalation::Never;
         let (all, without) = (gate(policy.clone()), gate(policy));
@@ -291,7 +290,7 @@ proptest! {
             }
             let (expected, none) = step(&without, line);
             prop_assert_eq!(none, None, "{}", line);
-            // How long ago something was is counted in rounds, and a round of refused calls is one too.
+            // The time since something happened is counted in rounds, and a round of refused calls is one too.
             let strip = |line: &str| -> (Value, Value) {
                 let line: Value = serde_json::from_str(line).expect("JSON");
                 (line["verdict"].clone(), line["notice"].clone())
@@ -301,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn two_sessions_do_not_know_of_each_other(rounds in rounds()) {
+    fn two_sessions_are_independent(rounds in rounds()) {
         let (alone, together) = (gate(AdmissionPolicy::default()), gate(AdmissionPolicy::default()));
         for line in lines(&rounds).iter().flatten() {
             let other = line.replace("\"session\":\"s\"", "\"session\":\"t\"");
@@ -312,19 +311,19 @@ proptest! {
     }
 }
 
-/// Where a ticket goes.
+/// What happens to a ticket.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
-    /// Back at once.
+    /// Returned at once.
     Closed,
-    /// Back when others have come and gone, in another round or another turn.
+    /// Returned after others have come and gone, in another round or another turn.
     Late,
-    /// Nowhere.
+    /// Never returned.
     Dropped,
 }
 
 proptest! {
-    /// Tickets come back in any order, late or never, rounds and turns go to and fro, and users answer unasked.
+    /// Tickets come back in any order, late or never, rounds and turns go back and forth, and users answer unasked.
     #[test]
     fn nothing_is_out_of_order(
         steps in vec((line(), 0_u64..3, 0_u64..4, select(vec![Fate::Closed, Fate::Late, Fate::Dropped]), 0_u8..20), 1..40)
@@ -335,7 +334,7 @@ proptest! {
         let lines: Vec<String> = steps.iter().map(|(line, turn, round, ..)| {
             let mut call: Value = serde_json::from_str(&text(line, 0)).expect("JSON");
             call["turn"] = json!(turn);
-            // Some calls are a round of their own.
+            // Some calls are their own round.
             call["round"] = if *round == 3 { Value::Null } else { json!(round) };
             call.to_string()
         }).collect();
@@ -401,14 +400,14 @@ fn no_call_too_many_runs_on_many_threads() {
                 });
             }
         });
-        // The refusals of the one use up those of the other.
+        // The refusals of one use up those of the other.
         gate.ledger().resume("s", Session::default()).expect("here");
         assert_eq!(counted.into_inner(), budget, "{tool}");
     }
 }
 
 #[test]
-fn the_session_that_was_not_used_for_longest_leaves_first() {
+fn the_least_recently_used_session_is_evicted_first() {
     let ledger = Arc::new(MemoryLedger::new(2));
     let builder = Gate::builder().tools(tools()).ledger(ledger.clone());
     let gate = builder.build().expect("tools");
@@ -432,9 +431,9 @@ fn the_session_that_was_not_used_for_longest_leaves_first() {
 /// What may happen to a ledger.
 #[derive(Debug, Clone)]
 enum Event {
-    /// Which of the calls, what comes of it, and whether that is known before the round is over.
+    /// Which of the calls, its outcome, and whether that is known before the round is over.
     Call(usize, Option<(Success, u64)>, bool),
-    /// The same, of an earlier turn, or of none.
+    /// The same, for an earlier turn, or for none.
     Straggler(usize, Option<u64>),
     Round,
     Turn,
@@ -448,7 +447,7 @@ enum Answer {
     Stop,
 }
 
-/// Calls: their tool, and what the gate refuses them for.
+/// Calls: their tool, and why the gate refuses them.
 const CALLS: [(usize, Option<(u64, bool)>); 9] = [
     (0, None),
     (0, None),
@@ -488,7 +487,7 @@ fn limits() -> impl Strategy<Value = Limits> {
         })
 }
 
-/// What holds for one of the calls: some writes are payments.
+/// The limits of one of the calls: some writes are payments.
 fn of_call(call: usize, all: Limits) -> Limits {
     let (tool, _) = CALLS[call];
     let writes = NAMES[tool] == "write";
@@ -536,7 +535,7 @@ proptest! {
         let mut naive = Naive::default();
         let mut at = Moment { turn: Some(0), round: Some(0) };
         let mut open: Vec<Report<'_>> = Vec::new();
-        // What this round's calls bring: the same call brings the same.
+        // The outcomes of this round's calls: the same call has the same outcome.
         let mut brought: Vec<(usize, Option<(Success, u64)>)> = Vec::new();
         for event in events {
             match event {

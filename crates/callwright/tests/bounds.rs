@@ -1,11 +1,11 @@
-//! Schemas and calls that are made to cost: what they take is bounded, and the other tools work.
+//! Schemas and calls that are designed to be expensive: their cost is bounded, and the other tools work.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::tool::Tool;
 use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The most memory that this process has had, in megabytes, where the system tells it.
+/// The peak memory of this process in megabytes, where the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -58,7 +58,7 @@ fn references_that_double_quarantine_their_tool() {
     }
 }
 
-/// Each level of the value is looked at twice as often as the one before; the schema is short, and refers to itself.
+/// Each level of the value is visited twice as often as the one before; the schema is short, and refers to itself.
 #[test]
 fn a_schema_that_doubles_with_the_value_is_stopped() {
     let part = json!({"properties": {"a": {"$ref": "#/$defs/node"}}});
@@ -84,7 +84,7 @@ fn patterns_share_their_steps() {
     let (verdict, issues) = judge(&gate, &json!({"all": texts}));
     assert_eq!(verdict, "refused");
     assert!(issues > 0);
-    // The limit for one text is lower where there are many, and still enough for what is meant well.
+    // The limit for one text is lower if there are many, and still enough for a well-meant pattern.
     let gate = gate_of_passwords();
     let fine = vec!["correct-horse-battery-7"; 5_000];
     assert_eq!(judge(&gate, &json!({"all": fine})).0, "valid");

@@ -95,7 +95,7 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// A whole answer or a history of a provider in, its calls, texts and results out.
+/// Reads a complete answer or a history of a provider; compares its calls, texts and results.
 fn answer(_: &Value, case: &Value) -> Result<(), String> {
     let known = [
         "name",
@@ -162,7 +162,7 @@ fn told(answer: &WholeAnswer<'_>) -> Value {
             "completeness": completeness(call.completeness),
         }),
         Err(error) => {
-            // The cases quote the reason only.
+            // The cases quote only the reason.
             let reason = error.to_string();
             json!({"error": reason.split([':', ',']).nth(1).map(str::trim)})
         }
@@ -191,7 +191,7 @@ fn completeness(of: Completeness) -> &'static str {
     }
 }
 
-/// A call in, the verdicts on the calls that it holds out.
+/// Splits a call; compares the verdicts on the calls in it.
 fn split(file: &Value, case: &Value) -> Result<(), String> {
     only_known_keys(case, &["name", "effect", "repair", "call", "expect"])?;
     let gate = gate(file, case);
@@ -209,7 +209,7 @@ fn split(file: &Value, case: &Value) -> Result<(), String> {
     agrees(&case["expect"], &actual, "")
 }
 
-/// A message in, the calls in it and the verdicts on them out.
+/// Rescues the calls in a message; compares them and the verdicts on them.
 fn rescue(file: &Value, case: &Value) -> Result<(), String> {
     let known = ["name", "text", "line", "tools", "repair", "expect", "error"];
     only_known_keys(case, &known)?;

@@ -1,4 +1,4 @@
-//! Random debris of chat templates around calls is healed; sentences in ten languages never are, unless a tool reads.
+//! Random debris of chat templates around calls is repaired; sentences in ten languages never are, except for read-only tools.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::repair::{Grade, RepairPolicy};
@@ -7,7 +7,7 @@ use callwright::tool::Effect;
 use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::{Value, json};
 
-/// How many texts are made. The seed is fixed, so all runs make the same ones.
+/// How many texts are generated. The seed is fixed, so all runs generate the same ones.
 const TEXTS: u64 = 3_000;
 
 /// Numbers that look random, from a seed.
@@ -95,13 +95,13 @@ const LANGUAGES: [&str; 8] = [
     "json5",
 ];
 
-/// A name in another spelling, or with a slip.
+/// A name in another spelling, or with a typing error.
 fn respelt(name: &str, dice: &mut Dice) -> String {
     match dice.roll(8) {
         0 => name.to_uppercase(),
         1 => name.replace('_', "-"),
         2 => name.replace('_', ""),
-        // A letter of a tool's call is missing.
+        // The tag of a call lacks a letter.
         3 if name == "tool_call" || name == "tool_calls" => name.replacen("call", "cal", 1),
         _ => name.to_owned(),
     }
@@ -132,7 +132,7 @@ fn token(dice: &mut Dice) -> String {
     }
 }
 
-/// A call with debris around it. Signs show something in a message, so there are none.
+/// A call with debris around it. In a message punctuation may display something, so there is none.
 fn debris(call: &str, is_message: bool, dice: &mut Dice) -> String {
     let mut text = String::new();
     if dice.roll(6) == 0 {
@@ -296,7 +296,7 @@ fn enveloped(tool: &str, arguments: &str, dice: &mut Dice) -> String {
 }
 
 #[test]
-fn debris_is_healed() {
+fn debris_is_repaired() {
     let gate = gate(Effect::Unknown, Grade::Lossless);
     let (mut dice, mut missed) = (Dice(16), Vec::new());
     for number in 0..TEXTS {
@@ -326,7 +326,7 @@ fn debris_is_healed() {
 }
 
 #[test]
-fn sentences_never_are_unless_a_tool_reads() {
+fn sentences_are_only_dropped_for_read_only_tools() {
     let careful = [Grade::Lossless, Grade::Lossy].map(|grade| gate(Effect::Read, grade));
     let undeclared =
         [Grade::Lossless, Grade::Lossy, Grade::Guess].map(|grade| gate(Effect::Unknown, grade));
@@ -360,6 +360,6 @@ fn sentences_never_are_unless_a_tool_reads() {
             healed += 1;
         }
     }
-    // Of the words around calls of tools that read, most are known to be words.
+    // Most of the words around calls of read-only tools are known to be words.
     assert!(healed > TEXTS / 3, "{healed}");
 }

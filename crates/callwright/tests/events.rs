@@ -1,4 +1,4 @@
-//! Events and their sinks: nothing that a sink does delays or fails a call, and what it misses is counted.
+//! Events and their sinks: nothing that a sink does delays or fails a call, and the events it misses are counted.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::mpsc::{Receiver, Sender, channel as unbounded, sync_channel};
@@ -44,7 +44,7 @@ fn counts(stats: &SinkStats) -> (u64, u64, u64, u64) {
     (stats.delivered, stats.dropped, stats.failed, stats.waiting)
 }
 
-/// Takes an event, says so, and goes no further until it is told.
+/// Takes an event, reports it, and waits until it is released.
 struct Blocked {
     reached: Sender<()>,
     go_on: Receiver<()>,
@@ -70,7 +70,7 @@ fn blocked() -> (Blocked, Receiver<()>, Sender<()>) {
 }
 
 #[test]
-fn a_sink_that_blocks_delays_nobody_and_what_it_misses_is_counted() {
+fn a_blocking_sink_delays_no_call_and_missed_events_are_counted() {
     let gate = gate();
     let (sink, is_reached, go_on) = blocked();
     let (quick, seen) = sync_channel(20_000);
@@ -87,7 +87,7 @@ fn a_sink_that_blocks_delays_nobody_and_what_it_misses_is_counted() {
         .recv_timeout(PATIENCE)
         .expect("the sink is stuck now");
 
-    // The sink is let go only after all of these were handed over. If handing over waited, this would hang.
+    // The sink is released only after all of these were handed over. If handing over waited, this would hang.
     for number in 1..=10_000 {
         sinks.send(event(&gate, number));
     }
@@ -99,7 +99,7 @@ fn a_sink_that_blocks_delays_nobody_and_what_it_misses_is_counted() {
     );
     assert!(!sinks.flush(Duration::ZERO), "it is stuck");
 
-    // The other sink has everything, in order.
+    // The other sink gets everything, in order.
     for number in 0..=10_000 {
         assert_eq!(seen.recv_timeout(PATIENCE).expect("all come"), number);
     }
@@ -123,7 +123,7 @@ fn a_stuck_sink_does_not_keep_the_process_from_ending() {
     }
     is_reached.recv_timeout(PATIENCE).expect("it is stuck now");
     drop(clone);
-    // It is never let go before this returns.
+    // It is not released before this returns.
     drop(sinks);
     drop(go_on);
     assert!(
@@ -156,7 +156,7 @@ fn closing_says_how_many_events_are_lost() {
 
 #[test]
 fn an_event_that_is_not_flushed_is_not_known_to_be_written() {
-    /// Takes events at once, and never gets done with flushing them.
+    /// Takes events at once, and never finishes flushing them.
     struct Buffered(Receiver<()>);
     impl Sink for Buffered {
         fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
@@ -233,14 +233,14 @@ fn a_sink_may_hold_the_last_clone_of_all_sinks() {
     sinks.send(event(&gate, 0));
     sinks.send(event(&gate, 1));
     hand_in.send(sinks).expect("received");
-    // If it waited for itself, it would give up what is left.
+    // If it waited for itself, it would abandon the rest.
     for number in [0, 1] {
         assert_eq!(all.recv_timeout(PATIENCE), Ok(number));
     }
 }
 
 #[test]
-fn a_sink_that_fails_gets_the_next_event_all_the_same() {
+fn a_failing_sink_still_gets_the_next_event() {
     struct Odd;
     impl Sink for Odd {
         fn record(&mut self, event: &Arc<Event>) -> Result<(), SinkError> {
@@ -266,7 +266,7 @@ fn a_sink_that_fails_gets_the_next_event_all_the_same() {
 }
 
 #[test]
-fn a_sink_that_fails_to_flush_says_how_much_is_lost() {
+fn a_failed_flush_reports_how_many_events_are_lost() {
     struct Hoard;
     impl Sink for Hoard {
         fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {
@@ -319,7 +319,7 @@ fn large_events_fill_a_queue_sooner() {
 }
 
 #[test]
-fn whatever_is_large_about_an_event_counts() {
+fn every_large_part_of_an_event_is_counted() {
     let gate = gate();
     let large = "x".repeat(1_000_000);
     let of = |call: Call<'_>| {
@@ -352,7 +352,7 @@ fn whatever_is_large_about_an_event_counts() {
 }
 
 #[test]
-fn nobody_listens() {
+fn without_a_sink() {
     let sinks = Sinks::builder().start().expect("no threads");
     assert!(sinks.is_empty() && Sinks::default().is_empty());
     sinks.report(|| panic!("an event that nobody wants is not built"));

@@ -33,11 +33,11 @@ fn counts(stats: &SinkStats) -> (u64, u64, u64, u64) {
     (stats.delivered, stats.dropped, stats.failed, stats.waiting)
 }
 
-/// A place to write to that the test can look at.
+/// A writer whose content the test can read.
 #[derive(Clone, Default)]
 struct Page {
     written: Arc<Mutex<Vec<u8>>>,
-    /// Takes so many bytes more, then fails once.
+    /// Accepts this many more bytes, then fails once.
     room: Arc<Mutex<Option<usize>>>,
 }
 
@@ -102,10 +102,10 @@ fn a_writer_that_fails_halfway_spoils_one_line() {
             .collect();
         let stats = only(&sinks);
         if room == line {
-            // The line that is lost is the next one.
+            // The next line is lost.
             assert_eq!(whole, [0, 1, 3], "{}", page.text());
         } else if room == line - 1 {
-            // All of it is there but its end, which comes with the next.
+            // Everything is there except its end, which comes with the next.
             assert_eq!(whole, [0, 1, 2, 3], "{}", page.text());
         } else {
             assert_eq!(whole, [0, 2, 3], "{}", page.text());
@@ -123,7 +123,7 @@ fn a_torn_line_is_ended_however_long_that_takes() {
         .sink("page", JsonLines::new(page.clone()))
         .start()
         .expect("threads");
-    // Torn, then not a byte, then all is well; torn, then only its end, then all is well.
+    // Torn, then no byte, then all is well; torn, then only its end, then all is well.
     let rooms = [Some(20), Some(0), None, Some(20), Some(1), None];
     for (number, room) in rooms.into_iter().enumerate() {
         *page.room.lock().expect("sound") = room;
@@ -141,7 +141,7 @@ fn a_torn_line_is_ended_however_long_that_takes() {
 }
 
 #[test]
-fn a_writer_that_takes_nothing_is_an_error_and_no_hang() {
+fn a_writer_that_accepts_nothing_fails_and_does_not_hang() {
     struct Nothing;
     impl Write for Nothing {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -177,7 +177,7 @@ fn lines_are_whole_and_in_order_in_a_real_file() {
     for number in 0..1_000 {
         sinks.send(event(&gate, number));
     }
-    // Whoever follows the file sees them without anybody closing it.
+    // A reader that follows the file sees them without closing it.
     assert!(sinks.flush(PATIENCE));
     let text = std::fs::read_to_string(&path).expect("text");
     std::fs::remove_file(&path).expect("ours");

@@ -1,4 +1,4 @@
-//! What must not be seen is not in the line, and everything else is.
+//! Secrets are not in the line, and everything else is.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -13,7 +13,7 @@ use callwright::{Call, Gate, Opened, ToolSpec, Verdict, wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Stands in every secret and nowhere else.
+/// Part of every secret, and of nothing else.
 const SECRET: &str = "hunter2";
 
 fn login() -> Value {
@@ -62,13 +62,13 @@ fn masked(text: &str) -> Value {
     ))
 }
 
-/// The text inside of `arguments_sent`, read.
+/// The parsed text in `arguments_sent`.
 fn sent(line: &Value) -> Value {
     serde_json::from_str(line["arguments_sent"].as_str().expect("text")).expect("JSON")
 }
 
 #[test]
-fn what_is_marked_is_masked_and_nothing_else() {
+fn only_marked_values_are_masked() {
     let line = masked(
         r#"{"user": "ann", "password": "hunter2", "pin": 123456789012345678901234, "retries": 3,
             "proxy": {"host": "example.com", "token": {"hunter2": ["hunter2"]}}}"#,
@@ -115,7 +115,7 @@ fn edits_are_masked_on_both_sides() {
 }
 
 #[test]
-fn a_text_that_nobody_can_read_is_masked_altogether() {
+fn an_unreadable_text_is_masked_completely() {
     for text in [
         r#"{"user": "ann", "password": "hunter2" oops"#,
         "hunter2",
@@ -123,7 +123,7 @@ fn a_text_that_nobody_can_read_is_masked_altogether() {
     ] {
         assert_eq!(masked(text)["arguments_sent"], "[masked]");
     }
-    // A value in the stead of the whole object may be the secret itself.
+    // A value in place of the whole object may be the secret itself.
     assert_eq!(masked(r#""hunter2""#)["arguments_sent"], "\"[masked]\"");
     assert_eq!(masked(r#"["hunter2"]"#)["arguments_sent"], "[\"[masked]\"]");
 }
@@ -190,7 +190,7 @@ fn a_result_is_masked_by_its_own_schema_and_where_it_repeats_a_secret() {
 }
 
 #[test]
-fn the_operator_is_told_no_secrets() {
+fn the_operator_gets_no_secrets() {
     let gate = gate_of(login());
     let call = Call::from_text(
         "login",
@@ -219,7 +219,7 @@ fn the_operator_is_told_no_secrets() {
 
 #[test]
 fn an_earlier_result_is_not_told_again() {
-    // A tool that takes no secrets, and has some in its results.
+    // A tool that takes no secrets, but returns some.
     let gate = gate_of(json!({"properties": {"user": {"type": "string"}}}));
     let call = Call::from_text("login", r#"{"user": "ann"}"#);
     let refused = (0..9).find_map(
@@ -242,7 +242,7 @@ fn an_earlier_result_is_not_told_again() {
 }
 
 #[test]
-fn a_tool_that_cannot_be_judged_is_masked_altogether() {
+fn a_quarantined_tool_is_masked_completely() {
     let broken = json!({"type": "object", "properties": {"password": {"writeOnly": true}, "a": {"$ref": "#/gone"}}});
     let gate = gate_of(broken);
     assert!(
@@ -258,7 +258,7 @@ fn a_tool_that_cannot_be_judged_is_masked_altogether() {
 }
 
 #[test]
-fn a_tool_that_nobody_knows_may_be_any() {
+fn an_unknown_tool_may_be_any_tool() {
     let gate = gate_of(login());
     let call = Call::from_text(
         "log_someone_in",
@@ -273,7 +273,7 @@ fn a_tool_that_nobody_knows_may_be_any() {
 }
 
 #[test]
-fn a_tool_that_is_not_validated_is_masked_all_the_same() {
+fn a_tool_without_validation_is_still_masked() {
     let mut policy = Policy::default();
     let mut tool = ToolPolicy::new("login");
     tool.validation = Some(Validation::Off);
@@ -337,7 +337,7 @@ proptest! {
     /// A secret under its own key never shows, whatever else is sent and however the call is judged; without marks
     /// nothing is masked.
     #[test]
-    fn a_secret_never_shows(mut sent in support::arguments(), schema in support::schema(), as_text: bool) {
+    fn a_secret_is_never_revealed(mut sent in support::arguments(), schema in support::schema(), as_text: bool) {
         let secret = "s3cr3t-7731";
         let mut declared = json!({"properties": {"token": {"writeOnly": true}}, "allOf": [schema]});
         let members = sent.as_object_mut().expect("an object");

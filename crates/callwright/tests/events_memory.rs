@@ -1,4 +1,4 @@
-//! A million events pass through a queue that is never longer than it may be, and leave nothing behind.
+//! A million events pass through a bounded queue, and leave no memory behind.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use callwright::event::{Event, JsonLines, SinkRegistration, Sinks};
 use callwright::{Call, Gate, ToolSpec};
 
-/// The memory of this process in bytes, where the system tells it. No other test may run in it.
+/// The memory of this process in bytes, where the system reports it. No other test may run in it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -40,20 +40,20 @@ fn memory_is_flat_over_a_million_events() {
                 &gate.judge(&call),
                 SystemTime::UNIX_EPOCH,
             ));
-            // So that the sink keeps up: nothing is dropped below.
+            // Lets the sink keep up: nothing is dropped below.
             if number % WAITING == WAITING - 1 {
                 assert!(sinks.flush(Duration::from_secs(60)));
             }
         }
         assert!(sinks.flush(Duration::from_secs(60)));
     };
-    // Buffers have their size after this.
+    // After this, buffers have their final size.
     send(10_000);
     let before = resident();
     send(1_000_000);
     match (before, resident()) {
         (Some(before), Some(after)) => {
-            // An event has hundreds of bytes. If sixteen of them stayed, this would see it.
+            // An event has hundreds of bytes. If sixteen bytes of each stayed, this would detect it.
             assert!(after < before + 16_000_000, "{before} bytes became {after}");
         }
         _ => println!("this system does not tell how much memory is used"),

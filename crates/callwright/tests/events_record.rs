@@ -1,4 +1,4 @@
-//! What is recorded is replayed: an event line reads back as the call that was sent.
+//! An event line reads back as the call that was sent, so that it can be replayed.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -34,7 +34,7 @@ fn example_gate() -> Gate {
     }))
 }
 
-/// The call of the documentation, all the way.
+/// The call of the documentation, complete.
 fn example() -> Event {
     let gate = example_gate();
     let text = r#"{"query": "tea", "limit": "10", "api_key": "k-5177"}"#;
@@ -128,7 +128,7 @@ fn a_failure_is_told_as_in_a_verdict_line() {
 }
 
 #[test]
-fn an_event_stands_where_its_call_stood() {
+fn an_event_has_the_place_of_its_call() {
     let event = example();
     let line = event
         .line()

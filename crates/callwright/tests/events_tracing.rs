@@ -72,7 +72,7 @@ fn fields(pairs: &[(&'static str, &str)]) -> Fields {
 }
 
 #[test]
-fn a_call_that_worked_has_the_names_of_the_conventions() {
+fn a_successful_call_uses_the_names_of_the_conventions() {
     let tool = ToolSpec::new(
         "search",
         json!({"properties": {"limit": {"type": "integer"}}}),
@@ -124,7 +124,7 @@ fn a_call_that_was_refused_is_an_error() {
 }
 
 #[test]
-fn a_future_runs_inside_of_its_span() {
+fn a_future_runs_inside_its_span() {
     use std::pin::pin;
     use std::task::{Context as Task, Poll, Waker};
 
@@ -142,7 +142,7 @@ fn a_future_runs_inside_of_its_span() {
 }
 
 #[test]
-fn what_is_lost_when_the_sinks_are_dropped_is_a_warning() {
+fn events_lost_when_the_sinks_are_dropped_cause_a_warning() {
     struct Full;
     impl Sink for Full {
         fn record(&mut self, _: &Arc<Event>) -> Result<(), SinkError> {

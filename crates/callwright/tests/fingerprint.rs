@@ -36,7 +36,7 @@ fn every_vector_holds() {
             text("name")
         );
         assert_eq!(text("fingerprint").parse(), Ok(fingerprint));
-        // The same text is the same fingerprint, and another text another one.
+        // The same text gives the same fingerprint, and another text another one.
         let same = seen.insert(fingerprint.to_string(), text("text"));
         assert!(
             same.is_none_or(|known| known == text("text")),

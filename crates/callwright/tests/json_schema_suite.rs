@@ -1,6 +1,6 @@
 //! The official JSON Schema test suite through our own API.
 //!
-//! Runs where the suite is: set `JSON_SCHEMA_TEST_SUITE` to its folder (the one with `tests/`).
+//! Runs if the suite is available: set `JSON_SCHEMA_TEST_SUITE` to its folder (the one with `tests/`).
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::fs;
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use callwright::json::Value;
 use callwright::validate::CompiledSchema;
 
-/// What is not ours to pass: remote schemas are never loaded, formats are always asserted here
-/// while the suite's `format.json` tests that they are not, and a UUID may come without dashes.
+/// What does not apply to us: remote schemas are never loaded, formats are always asserted here while the suite's `format.json`
+/// tests that they are not, and a UUID may be written without dashes.
 const SKIPPED_FILES: [&str; 3] = ["format.json", "refRemote.json", "uuid.json"];
 
 #[test]
@@ -64,8 +64,8 @@ fn the_suite_gets_the_same_verdicts() {
     );
 }
 
-/// Formats, big numbers and the rest of what an implementation may choose: whatever the engine's crate
-/// says on its own values, we say on ours.
+/// Formats, big numbers and everything else that an implementation may choose: our verdict is the one that the engine's crate
+/// gives for its own values.
 #[test]
 fn optional_parts_get_the_engines_verdicts() {
     let Some(suite) = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from) else {
@@ -123,7 +123,7 @@ fn name(file: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The suite leaves `$schema` out of the older drafts' schemas; we tell drafts by it.
+/// The suite leaves `$schema` out of the older drafts' schemas, but we need it to recognise the draft.
 fn with_draft(draft: &str, schema: &serde_json::Value) -> serde_json::Value {
     let address = match draft {
         "draft4" => "http://json-schema.org/draft-04/schema#",

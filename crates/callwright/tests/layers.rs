@@ -1,4 +1,4 @@
-//! Who may import whom: the table in DESIGN.md is read, and the sources are held to it.
+//! Module dependencies: reads the table in DESIGN.md, and holds the sources to it.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ fn the_modules_import_what_the_table_allows_and_nothing_else() {
 #[test]
 fn the_table_has_no_cycle() {
     let mut left = table();
-    // A module that imports nothing that is left is at the bottom; take those away until none is left.
+    // A module whose imports have all been removed is at the bottom; remove those until none is left.
     while !left.is_empty() {
         let names: BTreeSet<String> = left.keys().cloned().collect();
         let before = left.len();
@@ -68,7 +68,7 @@ fn table() -> Imports {
     rows
 }
 
-/// The words between backticks.
+/// The words in backticks.
 fn names(cell: &str) -> BTreeSet<String> {
     let words = cell.split('`').skip(1).step_by(2);
     words
@@ -158,7 +158,7 @@ fn imported_names(code: &str) -> BTreeSet<String> {
     };
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("crate::") {
-        // `pub(crate)` and `$crate::` are no imports of ours.
+        // `pub(crate)` and `$crate::` are not imports.
         let rest = &code[at + "crate::".len()..];
         match rest.strip_prefix('{') {
             None => found.extend(first(rest)),

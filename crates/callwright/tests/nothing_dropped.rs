@@ -1,4 +1,4 @@
-//! What says something is never dropped, whatever it says and in whatever language.
+//! Nothing meaningful is ever dropped, whatever it says and in whatever language.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::repair::{Grade, RepairPolicy};
@@ -28,7 +28,7 @@ fn gate(name: &str, effect: Effect, repair: RepairPolicy) -> Gate {
         .expect("one tool")
 }
 
-/// The gate of a tool that was not declared to read, at the boldest grade that an operator can set.
+/// The gate of a tool that was not declared read-only, at the boldest grade that an operator can set.
 fn bold(name: &str) -> Gate {
     gate(name, Effect::Unknown, RepairPolicy::UpTo(Grade::Guess))
 }
@@ -38,7 +38,7 @@ fn is_refused(gate: &Gate, tool: &str, text: &str) -> bool {
     matches!(gate.judge(&call), Verdict::Refused(_))
 }
 
-/// Words of any script, and what stands between them.
+/// Words of any script, with any separators between them.
 fn sentence() -> impl Strategy<Value = String> {
     let words = prop_oneof![
         "[A-Za-z]{1,12}",
@@ -73,7 +73,7 @@ fn sentence() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Words before, after or inside a call are a refusal, in a fence, between tags or bare.
+    /// Words before, after or inside a call lead to a refusal, in a fence, between tags or bare.
     #[test]
     fn words_are_never_dropped(words in sentence(), place in 0..7) {
         let text = match place {
@@ -108,13 +108,13 @@ proptest! {
         let effect = if reads { Effect::Read } else { Effect::Unknown };
         let gate = gate("send", effect, RepairPolicy::UpTo(Grade::Guess));
         let call = Call::from_value("send", callwright::json::Value::from(&arguments));
-        // A key may turn out to be `filter` misspelt: then its value is still there.
+        // A key may turn out to be a misspelt `filter`: then its value is still there.
         if let Verdict::Repaired(repaired) = gate.judge(&call) {
             prop_assert_eq!(repaired.arguments().as_object().map(<[_]>::len), Some(3));
         }
     }
 
-    /// No word that stands for nothing takes a filter away where something is destroyed.
+    /// No word for nothing removes a filter where something is destroyed.
     #[test]
     fn a_filter_is_never_lost(
         name in prop_oneof![
@@ -138,7 +138,7 @@ proptest! {
         prop_assert!(matches!(gate.judge(&call), Verdict::Refused(_)), "{name} {text}");
     }
 
-    /// Any word that is not known to be good is a cut, except for tools that read.
+    /// Any reason that is not known to be normal is a cut, except for read-only tools.
     #[test]
     fn unknown_finish_reasons_are_cuts(reason in "[A-Za-z_]{1,24}") {
         use callwright::call::Completeness;
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// What the same texts lead to where the tool reads: words go, as a guess and on record.
+/// The same texts for a read-only tool: words are dropped, as a guess and on record.
 #[test]
 fn for_reads_words_are_a_guess_on_record() {
     let gate = gate("look_up", Effect::Read, RepairPolicy::ByEffect);

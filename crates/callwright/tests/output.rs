@@ -1,5 +1,4 @@
-//! Runs `corpus/output`: a call and what came of it in, what the model gets out. `corpus/README.md` says what a case
-//! looks like.
+//! Runs `corpus/output`: takes a call and its outcome, compares what the model gets. `corpus/README.md` describes the cases.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod cases;
@@ -119,7 +118,7 @@ fn policy(case: &Value) -> Result<Policy, String> {
     Ok(policy)
 }
 
-/// How a tool failed that did not answer.
+/// How a tool without a result failed.
 fn tool_failure(failed: &Value) -> Result<ToolFailure, String> {
     let text = |key: &str| failed[key].as_str().map(str::to_owned);
     let operator = || text("for_operator").unwrap_or_default();
@@ -155,7 +154,7 @@ fn tool_failure(failed: &Value) -> Result<ToolFailure, String> {
     Ok(failure)
 }
 
-/// What a check of the caller's found.
+/// What a check of the caller found.
 fn finding(found: &Value) -> Result<Option<Finding>, String> {
     if found.is_null() {
         return Ok(None);
@@ -195,9 +194,9 @@ fn every_case_holds() {
     assert!(count >= 180, "the corpus has shrunk to {count}");
 }
 
-/// A value that JSON cannot hold has no text that could be shown, so no policy lets it through.
+/// A value that JSON cannot represent has no text that could be shown, so no policy lets it through.
 #[test]
-fn what_cannot_be_written_is_refused_in_every_mode() {
+fn unwritable_results_are_refused_in_every_mode() {
     for mode in [Validation::Strict, Validation::Warn, Validation::Off] {
         let mut policy = Policy::default();
         policy.output.mode = Some(mode);
@@ -219,9 +218,9 @@ fn what_cannot_be_written_is_refused_in_every_mode() {
     }
 }
 
-/// Bytes that are no text are not guessed at.
+/// Bytes that are not text are not guessed at.
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn bytes_that_are_not_text_are_refused() {
     let builder = Gate::builder().tool(ToolSpec::without_schema("measure"));
     let gate = builder.build().expect("one tool");
     let call = Call::from_text("measure", "{}");

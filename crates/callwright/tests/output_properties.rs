@@ -1,4 +1,4 @@
-//! What holds for any result, whatever the tool answered.
+//! What holds for any result, whatever the tool returned.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json as json_value};
 use support::{arguments, json, schema};
 
-/// A gate with one tool, `get_order`, whose results are looked at in every way.
+/// A gate with one tool, `get_order`, whose results get every check.
 fn gate(output_schema: Option<&Value>, mode: Validation, detect: bool) -> Gate {
     let mut policy = Policy::default();
     policy.output.mode = Some(mode);
@@ -33,7 +33,7 @@ fn gate(output_schema: Option<&Value>, mode: Validation, detect: bool) -> Gate {
     builder.build().expect("one tool")
 }
 
-/// Judges what came of a call of the tool.
+/// Judges the outcome of a call of the tool.
 fn check<'o>(gate: &Gate, arguments: &Value, ran: Ran<'o>) -> Checked<'o> {
     let text = arguments.to_string();
     let arguments = read_value(&text).expect("JSON");
@@ -47,7 +47,7 @@ fn assert_one_line(text: &str) {
     assert!(!text.contains(hidden), "{text:?}");
 }
 
-/// What is said about a result stands on its lines, in every style; what is shown of it is a beginning of it.
+/// Whatever is said about a result stays on its lines, in every style; whatever is shown of it is a beginning of it.
 fn assert_words(checked: &Checked<'_>) {
     let whole = checked
         .output
@@ -81,7 +81,7 @@ fn assert_words(checked: &Checked<'_>) {
     }
 }
 
-/// Texts that have something to do with what detectors look for.
+/// Texts related to what detectors look for.
 fn odd_text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(
         &[
@@ -128,7 +128,7 @@ fn odd_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Values that have something to do with what detectors look for.
+/// Values related to what detectors look for.
 fn odd_value() -> impl Strategy<Value = Value> {
     let key = prop::sample::select(
         &[
@@ -202,7 +202,7 @@ fn odd_arguments() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No text brings it down, and what is said about it stays on its line.
+    /// No text causes a panic, and what is said about it stays on its line.
     #[test]
     fn any_text_gets_a_verdict(text in odd_text(), arguments in odd_arguments(), schema in prop::option::of(schema())) {
         for mode in [Validation::Strict, Validation::Warn] {
@@ -211,7 +211,7 @@ proptest! {
         }
     }
 
-    /// No value brings it down.
+    /// No value causes a panic.
     #[test]
     fn any_value_gets_a_verdict(value in odd_value(), arguments in odd_arguments()) {
         let gate = gate(None, Validation::Strict, true);
@@ -221,7 +221,7 @@ proptest! {
         assert_words(&check(&gate, &arguments, Ran::ok(value)));
     }
 
-    /// No bytes bring it down.
+    /// No bytes cause a panic.
     #[test]
     fn any_bytes_get_a_verdict(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let gate = gate(Some(&json_value!({"type": "object"})), Validation::Strict, true);
@@ -230,7 +230,7 @@ proptest! {
         prop_assert_eq!(checked.verdict == OutputVerdict::Passed, serde_json::from_slice::<serde_json::Map<String, Value>>(&bytes).is_ok());
     }
 
-    /// No failure of a tool's brings it down, and its words stay on their line.
+    /// No failure of a tool causes a panic, and its message stays on its line.
     #[test]
     fn any_failure_gets_words(code in odd_text(), detail in odd_text(), hint in odd_text()) {
         let gate = gate(None, Validation::Strict, false);
@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(!Feedback::default().present_result(&[], &checked, None).into_text().contains("hunter2"));
     }
 
-    /// What the schema accepts passes byte for byte, and what it does not accept does not pass.
+    /// What the schema accepts passes byte for byte, and what it rejects does not pass.
     #[test]
     fn a_good_result_is_not_touched(value in json(), schema in schema()) {
         let gate = gate(Some(&schema), Validation::Strict, false);
@@ -257,7 +257,7 @@ proptest! {
         }
     }
 
-    /// Where nobody looks, nothing changes.
+    /// With checks off, nothing changes.
     #[test]
     fn off_changes_nothing(text in odd_text(), schema in schema(), arguments in arguments()) {
         let gate = gate(Some(&schema), Validation::Off, true);
@@ -267,7 +267,7 @@ proptest! {
         prop_assert_eq!(Feedback::default().present_result(&[], &checked, None).into_text(), text.as_str());
     }
 
-    /// An error that the tool itself reports goes on as it is, whatever its schema says.
+    /// An error that the tool itself reports is passed on unchanged, whatever its schema says.
     #[test]
     fn errors_are_not_masked(text in "[ -~]{1,60}", schema in schema()) {
         let gate = gate(Some(&schema), Validation::Strict, true);

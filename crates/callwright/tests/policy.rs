@@ -1,5 +1,5 @@
-//! Runs `corpus/policy`: a policy file in, settings, verdicts or mistakes out. And holds `docs/policy.md` to what is
-//! read.
+//! Runs `corpus/policy`: takes a policy file, compares settings, verdicts or mistakes. Also checks that `docs/policy.md`
+//! matches the keys that are read.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
@@ -146,7 +146,7 @@ fn every_case_holds() {
     assert!(count >= 220, "the cases have shrunk to {count}");
 }
 
-/// The rows of the tables in the documentation: in which table of the file, key, and what stands beside it.
+/// The rows of the tables in the documentation: the table of the file, the key, and the text next to it.
 fn documented() -> Vec<(&'static str, String, String)> {
     let text = fs::read_to_string(repository().join("docs/policy.md")).expect("documentation");
     let mut section = None;
@@ -189,7 +189,7 @@ fn documented_defaults_are_the_defaults() {
     for (table, key, value) in documented() {
         let header = match table {
             "" => String::new(),
-            // What stands there is an example, and needs the other keys.
+            // The text there is an example, and needs the other keys.
             "check" => continue,
             "tool" => "[tool.x]\n".to_owned(),
             table => format!("[{table}]\n"),
@@ -202,7 +202,7 @@ fn documented_defaults_are_the_defaults() {
         let settings = |policy: &Policy| policy.settings(&ToolSpec::without_schema("x"));
         let default = Policy::default();
         let same = settings(&read) == settings(&default) && read.admission == default.admission;
-        // What a table for a tool says is never what would hold without it.
+        // The settings in a tool's table always differ from the defaults.
         assert_eq!(same, table != "tool", "{text}");
     }
 }
@@ -310,7 +310,7 @@ fn hostile_conditions_are_refused() {
         let error = one_check(&when).expect_err(&when);
         assert!(error.starts_with("line 2, column "), "{error}");
     }
-    // These are read, since they are not as deep as they look.
+    // These are accepted, since they are not as deep as they look.
     for when in [
         nested("(", ")", 64),
         nested("!!", "", 2_000),
@@ -335,7 +335,7 @@ fn conditions_as_deep_as_they_may_be_are_evaluated() {
 }
 
 #[test]
-fn what_a_condition_looks_at_is_bounded() {
+fn iteration_in_conditions_is_bounded() {
     let list = |items: usize| format!("[{}0]", "0,".repeat(items - 1));
     let through = "output.all(x, x == 0)";
     assert_eq!(asked(through, &list(400_000)), (true, vec![]));
@@ -357,14 +357,14 @@ fn what_a_condition_looks_at_is_bounded() {
         assert!(!held, "{when}");
         assert_eq!(notes, [expected], "{when}");
     }
-    // Something is found in a map at once.
+    // A map lookup is immediate.
     let members: Vec<String> = (0..2_000).map(|n| format!("\"k{n}\": 0")).collect();
     let map = format!("{{{}}}", members.join(","));
     assert_eq!(asked("output.all(k, k in output)", &map), (true, vec![]));
 }
 
 #[test]
-fn what_a_condition_copies_and_compares_is_bounded() {
+fn copying_and_comparing_in_conditions_is_bounded() {
     let text = "x".repeat(600_000);
     let numbers = format!("[{}0]", "0,".repeat(1_999));
     let output = format!(r#"{{"text": "{text}", "list": {numbers}}}"#);
@@ -418,7 +418,7 @@ fn checks_are_counted() {
 }
 
 proptest! {
-    /// Whatever stands in a file, it is read or told; every mistake has a place in it.
+    /// Any file is read or refused; every mistake has a position in it.
     #[test]
     fn nothing_panics(pieces in prop::collection::vec(piece(), 0..12)) {
         let text = pieces.concat();
@@ -431,7 +431,7 @@ proptest! {
         }
     }
 
-    /// Whatever a condition is, it is read or told; what is read comes to an answer or says why not.
+    /// Any condition is compiled or refused; a compiled one gives an answer or says why not.
     #[test]
     fn no_condition_panics(parts in prop::collection::vec(part(), 0..14)) {
         let when = parts.concat();
@@ -472,7 +472,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn a_file_of_mistakes_is_given_up() {
+fn reading_stops_after_too_many_mistakes() {
     let keys =
         |count: usize| -> String { (0..count).map(|key| format!("kex{key} = 1\n")).collect() };
     let subjects = format!("[advice]\n{}", keys(50_000));

@@ -73,7 +73,7 @@ async fn a_settled_call_reads_the_same_in_every_shape() {
 }
 
 #[test]
-fn a_receipt_tells_what_is_left_out_from_what_has_another_name() {
+fn a_receipt_distinguishes_omissions_from_renames() {
     let schema = serde_json::json!({
         "type": "object",
         "properties": {"query": {"type": "string"}, "scale": {"enum": ["day", "week"], "description": "The unit."}},

@@ -35,7 +35,7 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The text with one bracket outside its strings put in, left out or exchanged for the other kind.
+/// The text with one bracket outside its strings inserted, deleted or replaced by the other kind.
 fn with_wrong_bracket(text: &str, place: prop::sample::Index, how: u8) -> String {
     let (mut inside, mut escaped) = (false, false);
     let outside: Vec<usize> = text
@@ -62,7 +62,7 @@ fn with_wrong_bracket(text: &str, place: prop::sample::Index, how: u8) -> String
     format!("{}{sign}{}", &text[..at], &text[at + length..])
 }
 
-/// The engine as its own crate offers it, on its own values: the judge of our judge.
+/// The engine as its own crate offers it, on its own values: the reference for our verdicts.
 fn reference(schema: &Value) -> Option<jsonschema::Validator> {
     jsonschema::options()
         .offline()
@@ -71,7 +71,7 @@ fn reference(schema: &Value) -> Option<jsonschema::Validator> {
         .ok()
 }
 
-/// What the words promise, in every style.
+/// What the feedback promises, in every style.
 fn assert_words(failure: &Failure) {
     for (_, style) in Style::ALL {
         let feedback = Feedback::new(style);
@@ -100,7 +100,7 @@ fn assert_words(failure: &Failure) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The strict reader takes what `serde_json` takes, and reads the same.
+    /// The strict parser accepts what `serde_json` accepts, with the same result.
     #[test]
     fn the_reader_agrees_with_serde_json(value in json()) {
         for text in [value.to_string(), serde_json::to_string_pretty(&value).expect("JSON")] {
@@ -109,7 +109,7 @@ proptest! {
         }
     }
 
-    /// Damaged JSON: taken or refused exactly as `serde_json` does, and no panic.
+    /// Damaged JSON: accepted or rejected exactly as by `serde_json`, and no panic.
     #[test]
     fn damage_is_seen_as_serde_json_sees_it(
         value in json(),
@@ -136,7 +136,7 @@ proptest! {
         }
     }
 
-    /// A text that is cut off anywhere is never taken for a whole call.
+    /// A text that is cut off anywhere never counts as a complete call.
     #[test]
     fn a_cut_is_always_seen(value in arguments(), at in any::<prop::sample::Index>()) {
         let text = value.to_string();
@@ -149,7 +149,7 @@ proptest! {
         prop_assert_eq!(code, Some("truncated_call"), "{}", cut);
     }
 
-    /// Any text against any schema: a verdict, no panic, and words within their limits.
+    /// Any text against any schema: a verdict, no panic, and sentences within their limits.
     #[test]
     fn any_text_gets_a_verdict(text in ".{0,200}", schema in schema()) {
         let gate = gate(&schema);
@@ -216,8 +216,8 @@ proptest! {
         }
     }
 
-    /// What repair makes is accepted, stays as it is when it is sent again, took no edit above the cap,
-    /// and holds nothing at the lossless grade that neither the call nor the schema holds.
+    /// A repaired value is accepted, unchanged when it is sent again, took no edit above the cap, and at the lossless grade
+    /// contains nothing that neither the call nor the schema contains.
     #[test]
     fn repair_keeps_its_promises(
         value in arguments(),
@@ -245,7 +245,7 @@ proptest! {
         }
     }
 
-    /// Text that is damaged any way: a verdict, no panic, and never a call that was cut off.
+    /// Text with any damage: a verdict, no panic, and never a call that was cut off.
     #[test]
     fn damaged_text_is_safe_to_repair(
         value in arguments(),
@@ -270,9 +270,9 @@ proptest! {
         }
     }
 
-    /// Where one bracket is wrong and the call is mended, the value is the one that was meant.
+    /// If one bracket is wrong and the call is repaired, the value is the intended one.
     #[test]
-    fn a_mended_bracket_was_the_wrong_one(
+    fn a_repaired_bracket_was_the_wrong_one(
         value in arguments(),
         place in any::<prop::sample::Index>(),
         how in any::<u8>(),
@@ -286,7 +286,7 @@ proptest! {
         }
     }
 
-    /// Quotes that nobody escaped: what comes out stands in the text as it is, and the text is not cut off.
+    /// Unescaped quotes: every value in the result is in the text as it is, and the text is not cut off.
     #[test]
     fn unescaped_quotes_add_nothing(
         texts in prop::collection::vec("( ?[a-z=(),:;<>{}]{0,3}( ?\"[a-z ]{1,4}\")?){1,4}", 1..4),
@@ -308,7 +308,7 @@ proptest! {
         }
     }
 
-    /// What is marked as a secret is never told.
+    /// A marked secret is never revealed.
     #[test]
     fn secrets_stay_secret(secret in "[A-Z]{12}", wrong in 1_u64..999_999) {
         for hidden in [

@@ -1,6 +1,5 @@
-//! Recorded calls of real models, where there are some: set `CALLWRIGHT_RECORDED_CALLS` to a folder
-//! with `tools.jsonl` (`ref`, `input_schema`), `calls-valid.jsonl` and `calls-failing.jsonl`
-//! (`schema_ref`, `raw_arguments`).
+//! Recorded calls of real models, if available: set `CALLWRIGHT_RECORDED_CALLS` to a folder with `tools.jsonl` (`ref`,
+//! `input_schema`), `calls-valid.jsonl` and `calls-failing.jsonl` (`schema_ref`, `raw_arguments`).
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What holds for any message from which calls are taken.
+//! What holds for any message from which calls are extracted.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use callwright::{Gate, ToolSpec};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// One tool that only reads, one of which nobody knows what it does.
+/// One read-only tool, and one with an unknown effect.
 fn gate() -> Gate {
     let schema = json!({"type": "object", "properties": {"x": {"type": "string"}}});
     let mut look = ToolSpec::new("look", schema.clone());
@@ -22,7 +22,7 @@ fn gate() -> Gate {
         .expect("two tools")
 }
 
-/// A call in every notation. Harmony's is without the token that servers cut off.
+/// A call in every notation. Harmony's lacks the token that servers cut off.
 const CALLS: [&str; 12] = [
     r#"<tool_call>{"name": "drop", "arguments": {"x": "a"}}</tool_call>"#,
     "<tool_call>\n<function=drop>\n<parameter=x>\na\n</parameter>\n</function>\n</tool_call>",
@@ -99,13 +99,13 @@ fn every_notation_is_read_alone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever stands before or behind a call that is not known to only read, it is no call any more.
+    /// Any text before or after a call of a tool that is not known to be read-only means that it is not a call.
     #[test]
     fn text_around_a_call_makes_it_a_quotation(
         call in prop::sample::select(&CALLS[..]),
         around in "[ -~é\n]{0,30}[!-;=?-Z\\^_a-zé\"]",
     ) {
-        // The beginning of a tag at the end of a message is what a server left of it.
+        // The start of a tag at the end of a message is the rest of what a server removed.
         let tag = around.trim().trim_start_matches(['<', '/', '\\', '|']);
         let is_cut_tag = around.trim_start().starts_with('<')
             && tag.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
@@ -117,13 +117,13 @@ proptest! {
         }
     }
 
-    /// A call that is cut off anywhere is declared so, or none.
+    /// A call that is cut off anywhere is marked as such, or is not a call.
     #[test]
     fn a_cut_is_always_seen(call in prop::sample::select(&CALLS[..]), at in any::<prop::sample::Index>()) {
         let gate = gate();
         let (whole, message) = (Message::from_text(call), Message::from_text(&call[..at.index(call.len())]));
         if let Ok(rescued) = gate.rescue(&message) {
-            // JSON shows by itself that it is whole; of what is cut nothing runs.
+            // JSON is visibly complete by itself; nothing that is cut off runs.
             let is_cut = rescued.calls.iter().all(|call| call.completeness == Completeness::CutOff);
             let all = gate.rescue(&whole).expect("calls").calls;
             let is_whole = rescued.calls.iter().zip(&all).all(|(cut, whole)| {
@@ -144,16 +144,16 @@ proptest! {
             for call in &rescued.calls {
                 prop_assert!(call.rescued.is_some());
                 let _ = gate.judge(call).name();
-                // The schemas accept a call without arguments, so only its name could be objected to.
+                // The schemas accept a call without arguments, so only its name could be wrong.
                 let bare = callwright::Call::from_text(call.tool.as_ref(), "{}");
                 prop_assert!(gate.judge(&bare).failure().is_none(), "{}", call.tool);
             }
         }
     }
 
-    /// Any text at all: no panic, and nothing without a tag, a bracket or a brace.
+    /// Any text at all: no panic, and no call without a tag, a bracket or a brace.
     #[test]
-    fn prose_is_no_call(text in ".{0,200}") {
+    fn prose_is_not_a_call(text in ".{0,200}") {
         let message = Message::from_text(text.as_str());
         let rescued = gate().rescue(&message);
         let marked = text.contains(['<', '[', '{']);

@@ -1,4 +1,4 @@
-//! A message that is still coming: nothing of a call is shown too early, and prose is not held back.
+//! A message that is still streaming: nothing of a call is shown too early, and prose is not held back.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use callwright::{Gate, ToolSpec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Two tools that only read, and one whose effect is unknown.
+/// Two read-only tools, and one whose effect is unknown.
 fn gate() -> Gate {
     gate_up_to(Grade::Guess)
 }
@@ -35,7 +35,7 @@ fn gate_up_to(grade: Grade) -> Gate {
         .expect("tools")
 }
 
-/// Follows a text that comes in these steps.
+/// Follows a text that arrives in these steps.
 fn follow(gate: &Gate, text: &str, steps: impl Iterator<Item = usize>) -> Result<(), String> {
     let message = Message::from_text(text);
     let rest = gate.rescue(&message).ok().map(|rescued| rescued.rest.len());
@@ -202,7 +202,7 @@ fn the_corpus_is_followed() {
 }
 
 #[test]
-fn what_cannot_be_a_call_is_shown_at_once() {
+fn text_that_cannot_be_a_call_is_shown_at_once() {
     use Beginning::{From, Never};
     let careful = gate_up_to(Grade::Lossless);
     for (text, expected) in [
@@ -271,7 +271,7 @@ fn what_cannot_be_a_call_is_shown_at_once() {
         let begins = careful.call_may_begin(&mut CallWatch::default(), text);
         assert_eq!(begins, expected, "{text:?}");
     }
-    // Where guesses are allowed, words before a call of a tool that only reads are shown as they come.
+    // If guesses are allowed, words before a call of a read-only tool are shown as they arrive.
     let bold = gate();
     for (text, expected) in [
         ("The weather is", From(14)),
@@ -290,9 +290,9 @@ fn what_cannot_be_a_call_is_shown_at_once() {
     }
 }
 
-/// Texts that come a few bytes at a time: going through all of them each time would take minutes.
+/// Texts that arrive a few bytes at a time: scanning all of them each time would take minutes.
 #[test]
-fn a_text_is_gone_through_once() {
+fn a_text_is_scanned_once() {
     let gate = gate();
     let started = Instant::now();
     for (text, filler) in [

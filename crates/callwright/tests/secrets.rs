@@ -1,4 +1,4 @@
-//! A secret never shows: not in what a model is told, not in what an operator is told, not in a record.
+//! A secret is never revealed: not to a model, not to an operator, not in a record.
 #![allow(
     clippy::expect_used,
     clippy::needless_pass_by_value,
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_secret_never_shows(bytes in prop::collection::vec(any::<u8>(), 8..40)) {
+    fn a_secret_is_never_revealed(bytes in prop::collection::vec(any::<u8>(), 8..40)) {
         assert_nothing_leaks(&Case::new(&bytes, "log_in"));
     }
 }
@@ -56,7 +56,7 @@ fn places_that_once_leaked() {
             json!({"writeOnly": true, "properties": {"a": {"type": "integer"}}}),
             json!({"a": token}),
         ),
-        // Marked under keys without a fixed name, in an object of which a key is listed elsewhere.
+        // Marked under keys without a fixed name, in an object whose key is listed elsewhere.
         case(
             json!({"properties": {"env": {"additionalProperties": password}, "user": {"type": "integer"}}}),
             json!({"env": {"user": [token]}, "user": "x"}),
@@ -68,7 +68,7 @@ fn places_that_once_leaked() {
             }),
             json!({"deep": token}),
         ),
-        // Inside of what is marked, and without what is around it.
+        // Inside the marked part, and without what surrounds it.
         case(
             json!({"properties": {"vault": {"writeOnly": true, "properties": {"seed": {"type": "integer"}}}}}),
             json!({"seed": token}),

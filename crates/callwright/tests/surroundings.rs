@@ -1,4 +1,5 @@
-//! What models of some forty families leave around a call (`surroundings.json`): how much of it is healed, and what never is.
+//! What models of about forty families leave around a call (`surroundings.json`): how much of it is repaired, and what never
+//! is.
 //!
 //! `cargo test -p callwright --all-features --test surroundings -- --nocapture` prints the shares of each family.
 #![allow(
@@ -33,7 +34,7 @@ fn families(all: &Value) -> impl Iterator<Item = (&str, &Value)> {
     families.map(|(name, list)| (name.as_str(), list))
 }
 
-/// A text with a whole call in it, and the same with its arguments alone.
+/// A text with a complete call in it, and the same with its arguments alone.
 fn filled(template: &str) -> (String, String) {
     let call = format!("{{\"name\": \"{TOOL}\", \"arguments\": {ARGUMENTS}}}");
     let rest = template
@@ -72,7 +73,7 @@ fn judged(gate: &Gate, text: &str) -> Option<Value> {
     passed(&gate.judge(&call))
 }
 
-/// The same, for a message. What is taken out of it is one call of the right tool.
+/// The same, for a message. It must contain one call of the right tool.
 fn rescued(gate: &Gate, text: &str) -> Option<Value> {
     let message = Message::from_text(text);
     let rescued = gate.rescue(&message).ok()?;
@@ -82,7 +83,7 @@ fn rescued(gate: &Gate, text: &str) -> Option<Value> {
     passed(&gate.judge(call)).inspect(|_| assert!(call.tool.ends_with(TOOL), "{text}"))
 }
 
-/// How many texts were healed, of how many.
+/// How many texts were repaired, out of how many.
 #[derive(Default, Clone, Copy)]
 struct Share(usize, usize);
 
@@ -127,17 +128,17 @@ fn measured(lists: &Value, gate: &Gate) -> [Share; 3] {
 }
 
 #[test]
-fn debris_is_healed_without_a_loss() {
+fn debris_is_repaired_without_loss() {
     let all = surroundings();
     println!("family         arguments    whole call   message");
     let [bare, whole, message] = measured(&all["debris"], &gate(Effect::Unknown, Grade::Lossless));
-    // Of the rest most are layers of JSON whose names are a guess; in messages, also signs and quotes that show a call, and
-    // names without a mark.
+    // Most of the rest are JSON layers whose names are a guess; in messages, also punctuation and quotes that display a call,
+    // and names without a marker.
     assert!(bare.percent() >= 93 && whole.percent() >= 93 && message.percent() >= 80);
 }
 
 #[test]
-fn nearly_all_of_it_is_for_tools_that_read() {
+fn almost_everything_is_repaired_for_read_only_tools() {
     let all = surroundings();
     let bold = gate(Effect::Read, Grade::Guess);
     for kind in ["debris", "sentences"] {
@@ -159,9 +160,9 @@ fn calls_in_python_are_read_out_of_messages() {
     assert!(share.percent() >= 80, "{} of {}", share.0, share.1);
 }
 
-/// A word, a sign or a role that may say something, and every sentence.
+/// A word, a punctuation mark or a role that may mean something, and every sentence.
 #[test]
-fn what_may_say_something_is_never_dropped_for_others() {
+fn meaningful_text_is_never_dropped_for_other_tools() {
     let all = surroundings();
     let gates =
         [Grade::Lossless, Grade::Lossy, Grade::Guess].map(|grade| gate(Effect::Unknown, grade));

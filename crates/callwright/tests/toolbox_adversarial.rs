@@ -1,4 +1,4 @@
-//! Tools that do their worst: every call has its answer all the same, and the others go on.
+//! Tools that do their worst: every call is still answered, and the others continue.
 #![allow(
     clippy::expect_used,
     clippy::items_after_statements,
@@ -40,7 +40,7 @@ fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
     settled.text(toolbox.feedback()).into_owned()
 }
 
-/// Panics with itself when it is let go of.
+/// Panics with itself when dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -67,7 +67,7 @@ impl Drop for BadEnd {
     }
 }
 
-/// An error that cannot be told.
+/// An error that cannot be displayed.
 #[derive(Debug)]
 struct Unspeakable;
 
@@ -162,7 +162,7 @@ async fn blocking_functions_that_hang_hold_up_no_other_tool() {
     let calls: Vec<Call<'_>> = (0..600).map(|_| Call::from_text("hangs", "{}")).collect();
     let settled = toolbox.invoke_all(&calls, None).await;
     assert!(settled.iter().all(|it| code(it) == Some(Code::Timeout)));
-    // On a busy machine a thread may begin after its call has timed out.
+    // On a busy machine a thread may start after its call has timed out.
     for _ in 0..1_000 {
         if running.load(Ordering::SeqCst) < 64 {
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -171,13 +171,13 @@ async fn blocking_functions_that_hang_hold_up_no_other_tool() {
     assert_eq!(running.load(Ordering::SeqCst), 64, "threads are counted");
     let call = Call::from_text("quick", "{}");
     assert_eq!(text(&toolbox, &toolbox.invoke(&call, None).await), "done");
-    // Tokio's own pool has nothing to do with it.
+    // Tokio's own pool is not affected.
     let beside = tokio::task::spawn_blocking(|| 7).await;
     assert_eq!(beside.expect("it runs"), 7);
     drop(release);
 }
 
-/// What an event says in the end: the code, and how often the tool was run.
+/// What an event finally reports: the code, and how often the tool was run.
 type Told = (Option<Code>, u32);
 
 fn watched(tool: ToolDef<Nothing, ()>) -> (Toolbox, mpsc::Receiver<Told>) {
@@ -194,7 +194,7 @@ fn watched(tool: ToolDef<Nothing, ()>) -> (Toolbox, mpsc::Receiver<Told>) {
 }
 
 #[tokio::test]
-async fn what_is_cancelled_before_its_turn_never_begins() {
+async fn a_call_cancelled_before_its_turn_never_starts() {
     let begun = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&begun);
     let tool = ToolDef::new("pay", move |_: Nothing| {
@@ -229,7 +229,7 @@ async fn what_is_cancelled_before_its_turn_never_begins() {
     let cancelled = Some(Code::Cancelled);
     assert_eq!(events, [(cancelled, 0), (cancelled, 0), (cancelled, 1)]);
 
-    // One that is cancelled before all.
+    // One that is cancelled before all others.
     let settled = toolbox.invoke_until(&calls[0], None, ready(())).await;
     assert_eq!(text(&toolbox, &settled), not_begun);
     assert_eq!(begun.load(Ordering::SeqCst), 1);
@@ -261,7 +261,7 @@ async fn cancelled_and_dropped_between_two_runs() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asks_for_more_time_than_we_have_is_not_bothered_again() {
+async fn a_server_that_asks_for_too_long_a_wait_is_not_retried() {
     let (toolbox, told) = watched(
         ToolDef::new("busy", |_: Nothing| async {
             let failure =
@@ -298,14 +298,14 @@ async fn limits_of_any_size_are_taken() {
         let calls = ["fine", "hangs", "fine"].map(|name| Call::from_text(name, "{}"));
         let settled = toolbox.invoke_all(&calls, None).await;
         let codes: Vec<Option<Code>> = settled.iter().map(code).collect();
-        // What answers at once needs no time.
+        // A tool that answers at once needs no time.
         assert_eq!(codes, [None, Some(Code::Timeout), None]);
         assert!(text(&toolbox, &settled[1]).contains("did not answer within 0 ms"));
     }
 }
 
 #[tokio::test]
-async fn a_tool_that_never_rests_is_out_of_time_too() {
+async fn a_tool_that_never_yields_times_out_too() {
     let tool = ToolDef::new("busy", |_: Nothing| async {
         loop {
             tokio::task::consume_budget().await;

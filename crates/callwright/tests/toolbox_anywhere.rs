@@ -37,7 +37,7 @@ fn hangs(name: &str) -> ToolDef<Nothing, ()> {
     })
 }
 
-/// Also where there is no Tokio, or one without a clock.
+/// Also without Tokio, or with one that has no clock.
 fn everywhere() -> Toolbox {
     let tries = AtomicU32::new(0);
     Toolbox::builder()
@@ -112,7 +112,7 @@ fn futures_executor<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// In memory, and says that it might wait for a server.
+/// In memory, but claims that it might wait for a server.
 #[derive(Debug, Default)]
 struct Faraway(MemoryLedger);
 
@@ -168,7 +168,7 @@ fn a_ledger_may_wait_on_any_thread() {
 
 /// One gate for all threads, and calls that move between them.
 #[test]
-fn what_is_shared_can_be_shared() {
+fn gates_and_tickets_can_move_between_threads() {
     fn shared<T: Send + Sync>() {}
     fn sent<T: Send>(_: &T) {}
     shared::<Gate>();

@@ -1,4 +1,4 @@
-//! Results at the edge of what can be told, and histories in which every call has one answer.
+//! Results at the edge of what can be shown, and histories in which every call has one answer.
 #![allow(
     clippy::expect_used,
     reason = "a test may panic, and tells its story in one place"
@@ -74,7 +74,7 @@ fn deep(levels: usize) -> Value<'static> {
 }
 
 #[tokio::test]
-async fn what_has_no_json_form_is_told_as_that() {
+async fn values_without_a_json_form_are_reported_as_such() {
     let nested = ToolDef::new("nested", |_: Nothing| async {
         let start = Nested { inner: None };
         let grow = |inner, _| Nested {
@@ -104,7 +104,7 @@ async fn what_has_no_json_form_is_told_as_that() {
 }
 
 #[tokio::test]
-async fn values_that_would_overflow_the_stack_are_not_looked_at() {
+async fn values_that_would_overflow_the_stack_are_not_inspected() {
     let tool = |levels| {
         ToolDef::dynamic(
             ToolSpec::without_schema("deep"),
@@ -148,7 +148,7 @@ async fn results_are_cut_where_they_are_too_long_and_only_there() {
 }
 
 #[tokio::test]
-async fn failures_of_any_size_are_told_in_a_line() {
+async fn failures_of_any_size_fit_in_a_line() {
     let long = || "No such\ncustomer.\u{1b}[31m ".repeat(100_000);
     let tool = ToolDef::new("find", move |_: Nothing| {
         let failure = ToolFailure::new(long(), long())
@@ -167,7 +167,7 @@ async fn failures_of_any_size_are_told_in_a_line() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_repaired_and_still_unreadable_are_the_tools_fault() {
+async fn repaired_arguments_that_the_type_rejects_are_the_tools_fault() {
     #[derive(Deserialize, JsonSchema)]
     #[serde(try_from = "u32")]
     #[schemars(with = "u32")]
@@ -196,7 +196,7 @@ async fn arguments_that_are_repaired_and_still_unreadable_are_the_tools_fault() 
 }
 
 #[tokio::test]
-async fn secrets_stay_out_of_files_whoever_tells_them() {
+async fn secrets_stay_out_of_files_whatever_reports_them() {
     #[derive(Deserialize, JsonSchema)]
     struct Login {
         #[schemars(extend("writeOnly" = true))]
@@ -232,7 +232,7 @@ async fn secrets_stay_out_of_files_whoever_tells_them() {
 }
 
 #[tokio::test]
-async fn rounds_with_ids_twice_and_without_ids_are_answered_call_by_call() {
+async fn rounds_with_repeated_or_missing_ids_are_answered_call_by_call() {
     let toolbox = Toolbox::builder()
         .tool(ToolDef::new("echo", |_: Nothing| async {
             ToolResult::Ok("here".to_owned())
@@ -290,7 +290,7 @@ fn open_calls_are_found_in_histories_of_any_mixture() {
 }
 
 #[tokio::test]
-async fn errors_of_unknown_origin_are_told_without_their_causes() {
+async fn unknown_errors_are_reported_without_their_causes() {
     let tool = ToolDef::new("load", |_: Nothing| async {
         let cause = std::io::Error::other("password=hunter2 at main.rs:7");
         ToolResult::<()>::Err(std::io::Error::new(std::io::ErrorKind::NotFound, cause).into())

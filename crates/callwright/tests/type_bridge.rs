@@ -1,4 +1,4 @@
-//! The bridge between Rust types and JSON trees, held against `serde_json`.
+//! The bridge between Rust types and JSON trees, compared with `serde_json`.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[allow(dead_code, reason = "not every test needs all of it")]
@@ -196,7 +196,7 @@ fn untagged() -> impl Strategy<Value = Untagged> {
     ]
 }
 
-/// The same with a fraction in every float: `5.0` is read as `5` by us and as `5.0` by `serde_json`.
+/// The same with a fraction in every float: we read `5.0` as `5`, `serde_json` as `5.0`.
 fn with_fractions(value: serde_json::Value) -> serde_json::Value {
     match value {
         serde_json::Value::Number(number) if number.is_f64() => json!(0.25),
@@ -268,7 +268,7 @@ fn everything() -> impl Strategy<Value = Everything> {
     )
 }
 
-/// Both readers on the same value: the same result, or both refuse.
+/// Both parsers on the same value: the same result, or both reject it.
 fn same_reading<T: DeserializeOwned + PartialEq + Debug>(value: &serde_json::Value) {
     let theirs = serde_json::from_value::<T>(value.clone());
     let ours = to_type::<T>(&Value::from(value));
@@ -350,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn types_come_back(value in everything()) {
+    fn types_round_trip(value in everything()) {
         let tree = from_type(&value).expect("JSON");
         prop_assert_eq!(to_type::<Everything>(&tree).expect("the same type"), value);
     }
@@ -361,7 +361,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_nearly_right_is_judged_alike(value in everything(), at in 0usize..80, with in any_json()) {
+    fn nearly_valid_values_are_judged_alike(value in everything(), at in 0usize..80, with in any_json()) {
         let whole = serde_json::to_value(&value).expect("JSON");
         let changed = with_fractions(disturbed(&whole, at, &with));
         same_reading_by_all(&changed);
@@ -380,7 +380,7 @@ proptest! {
     #[test]
     fn small_floats_have_their_own_digits(float in any::<f32>().prop_filter("finite", |float| float.is_finite())) {
         let tree = from_type(&float).expect("JSON");
-        // Nine digits tell any two of them apart; as a double it would have seventeen.
+        // Nine digits distinguish any two of them; as a double it would have seventeen.
         let text = tree.to_string();
         let digits: String = text.split(['e', 'E']).take(1).flat_map(str::chars).filter(char::is_ascii_digit).collect();
         prop_assert!(digits.trim_matches('0').len() <= 9, "{text}");
@@ -405,7 +405,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_integer_stays_out() {
+fn fractions_do_not_become_integers() {
     for text in [
         "5.5",
         "1e-1",
@@ -462,7 +462,7 @@ fn raw_values_keep_every_digit() {
 }
 
 #[test]
-fn floats_without_a_json_form_are_named_with_their_place() {
+fn floats_without_a_json_form_are_reported_with_their_path() {
     let mismatch = from_type(&json_like(f64::NAN)).expect_err("no NaN in JSON");
     assert_eq!(mismatch.path().as_pointer(), "/rows/1/Fields/right");
     assert_eq!(
@@ -497,7 +497,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn keys_that_stand_twice_do_no_harm() {
+fn repeated_keys_do_no_harm() {
     struct Twice;
     impl Serialize for Twice {
         fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -519,7 +519,7 @@ fn keys_that_stand_twice_do_no_harm() {
 }
 
 #[test]
-fn a_mismatch_says_where_and_why() {
+fn a_mismatch_names_its_path_and_reason() {
     let read = |text: &str| {
         let tree = read_value(text).expect("JSON");
         let mismatch = to_type::<BTreeMap<String, Vec<Inner>>>(&tree).expect_err("does not fit");

@@ -1,4 +1,4 @@
-//! The schemas that models read of Rust types.
+//! The schemas of Rust types, as models read them.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "the types are only looked at")]
 
@@ -191,7 +191,7 @@ struct Parts {
 }
 
 #[test]
-fn parts_stand_in_their_place() {
+fn parts_are_slices_of_the_text() {
     let point = json!({
         "x": {"type": "number"},
         "y": {"type": "number"}
@@ -311,7 +311,7 @@ fn roots_are_objects_or_refused() {
 
     assert_eq!(
         refused::<u8>(),
-        "`uint8` as arguments: a call carries an object, and this type is an integer; \
+        "`uint8` as arguments: a call carries an object, but this type is an integer; \
          wrap it in a struct with a named field"
     );
     assert!(refused::<Order>().contains("`Order`"));
@@ -367,7 +367,7 @@ struct Attributed {
 }
 
 #[test]
-fn attributes_of_validators_count() {
+fn validator_attributes_are_used() {
     assert_eq!(
         input::<Attributed>()["properties"],
         json!({
@@ -403,7 +403,7 @@ enum Loose<T> {
     Text { n: String },
 }
 
-/// At and beside every limit, in every spelling.
+/// At and next to every limit, in every spelling.
 const LITERALS: [&str; 53] = [
     "0",
     "-0",
@@ -460,7 +460,7 @@ const LITERALS: [&str; 53] = [
     "null",
 ];
 
-/// What the schema accepts, the type takes. The other way round too, for integers written plainly.
+/// What the schema accepts, the type accepts too. The reverse also holds for integers written plainly.
 fn agrees<T: DeserializeOwned + JsonSchema>(literal: &str, exact: bool) {
     let name = T::schema_name();
     let schema = CompiledSchema::compile(input::<T>()).expect("a schema");
@@ -484,7 +484,7 @@ fn agrees<T: DeserializeOwned + JsonSchema>(literal: &str, exact: bool) {
 
 fn agrees_everywhere<T: DeserializeOwned + JsonSchema>() {
     for literal in LITERALS {
-        // Beyond 53 bits the validator compares what has a fraction or an exponent as a float.
+        // Beyond 53 bits the validator compares numbers with a fraction or an exponent as floats.
         let plain = !literal.contains(['.', 'e']);
         agrees::<One<T>>(literal, plain);
         agrees::<One<Option<T>>>(literal, plain);
@@ -495,7 +495,7 @@ fn agrees_everywhere<T: DeserializeOwned + JsonSchema>() {
 }
 
 #[test]
-fn what_validates_deserialises() {
+fn valid_values_deserialise() {
     agrees_everywhere::<u8>();
     agrees_everywhere::<u16>();
     agrees_everywhere::<u32>();
@@ -509,7 +509,7 @@ fn what_validates_deserialises() {
     agrees_everywhere::<NonZeroU8>();
     agrees_everywhere::<NonZeroI16>();
     agrees_everywhere::<f64>();
-    // serde reads flattened parts and enums with a tag ahead, and keeps 64 bits of a number.
+    // serde buffers flattened parts and tagged enums, and keeps 64 bits of a number.
     for literal in LITERALS {
         agrees::<One<u128>>(literal, false);
         agrees::<One<i128>>(literal, false);

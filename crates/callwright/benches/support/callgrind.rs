@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-/// How many instructions this program takes with these arguments; nothing where valgrind does not run.
+/// How many instructions this program takes with these arguments; `None` if valgrind does not run.
 pub(crate) fn instructions(arguments: &[&str]) -> Option<u64> {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new("valgrind")

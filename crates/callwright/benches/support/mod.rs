@@ -1,5 +1,5 @@
-//! Tools and calls to measure on: recorded ones where there are some, else made here in the same
-//! sizes (arguments of 58 bytes in the median, schemas of one to two kilobytes).
+//! Tools and calls to measure with: recorded ones if available, otherwise generated in the same sizes (arguments of 58 bytes in
+//! the median, schemas of one to two kilobytes).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ pub(crate) struct Traffic {
     pub(crate) tools: Vec<(String, Value)>,
     /// Tool and arguments, all valid.
     pub(crate) valid: Vec<(String, String)>,
-    /// Tool and arguments: JSON objects that their schema refuses.
+    /// Tool and arguments: JSON objects that their schema rejects.
     pub(crate) failing: Vec<(String, String)>,
 }
 
-/// Recorded traffic if there is any (`CALLWRIGHT_RECORDED_CALLS`, or the folder beside a checkout),
-/// made-up traffic otherwise.
+/// Recorded traffic if there is any (`CALLWRIGHT_RECORDED_CALLS`, or the folder next to a checkout), generated traffic
+/// otherwise.
 pub(crate) fn traffic() -> Traffic {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("CALLWRIGHT_RECORDED_CALLS").map_or(beside, PathBuf::from);

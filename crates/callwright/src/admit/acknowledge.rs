@@ -5,7 +5,7 @@
 //! (a number, an id, that nothing was found) does not merely acknowledge.
 
 use super::asked::Asked;
-use super::outcome::Answer;
+use super::outcome::AnswerContent;
 use crate::json::Value;
 use crate::words::word_list;
 
@@ -27,10 +27,10 @@ const SAYS_MORE: &[&str] = word_list![
 ];
 
 /// Whether an answer says no more than that the call was done.
-pub(super) fn acknowledges(answer: &Answer<'_>, asked: &Asked<'_>) -> bool {
+pub(super) fn acknowledges(answer: &AnswerContent<'_>, asked: &Asked<'_>) -> bool {
     match answer {
-        Answer::Text(text) => text_acknowledges(text, asked),
-        Answer::Value(value) => value_acknowledges(value, asked),
+        AnswerContent::Text(text) => text_acknowledges(text, asked),
+        AnswerContent::Value(value) => value_acknowledges(value, asked),
     }
 }
 
@@ -97,11 +97,11 @@ mod tests {
 
     fn check(arguments: &str, answer: &str) -> bool {
         let arguments = read_value(arguments).expect("JSON");
-        acknowledges(&Answer::Text(answer.into()), &Asked::new(&arguments))
+        acknowledges(&AnswerContent::Text(answer.into()), &Asked::new(&arguments))
     }
 
     #[test]
-    fn what_only_says_that_it_was_done() {
+    fn answers_that_only_acknowledge() {
         for (arguments, answer) in [
             ("{}", ""),
             ("{}", "ok"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_more() {
+    fn answers_that_say_more() {
         for answer in [
             "result 798619b2da10",
             "No results found",

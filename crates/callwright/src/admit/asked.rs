@@ -105,7 +105,7 @@ mod tests {
     use crate::json::read_value;
 
     #[test]
-    fn what_is_found_by_searching_is_found_by_collecting() {
+    fn searching_and_collecting_find_the_same_words() {
         let text = r#"{"id": 17, "who": "Ada (C7), Bob", "in": [{"at": "2026-01-01T00:00:00Z"}], "no": null}"#;
         let arguments = read_value(text).expect("JSON");
         let words = [

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_any_text() {
+    fn stars_match_any_text() {
         for (pattern, name) in [
             ("read", "read"),
             ("*", ""),

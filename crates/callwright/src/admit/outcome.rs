@@ -20,7 +20,7 @@ const REMEMBERED: usize = 60;
 const SEARCHED: usize = 2_048;
 
 /// A tool's answer.
-pub(super) enum Answer<'a> {
+pub(super) enum AnswerContent<'a> {
     /// Text, which may be JSON.
     Text(Cow<'a, str>),
     /// A parsed JSON value.
@@ -32,7 +32,7 @@ impl Outcome {
     pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
-        let answer = Answer::of(checked, |failure| {
+        let answer = AnswerContent::of(checked, |failure| {
             // Failures also differ in the details that the model does not see.
             let hidden = failure.for_operator().unwrap_or_default();
             let told = failure.told().unwrap_or_default();
@@ -62,7 +62,7 @@ impl Checked<'_> {
 
 /// The beginning of an answer, for messages about it. It never contains what the model must not see.
 pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
-    let answer = Answer::of(checked, |failure| failure.told().unwrap_or_default().into());
+    let answer = AnswerContent::of(checked, |failure| failure.told().unwrap_or_default().into());
     snippet(answer.beginning(REMEMBERED * 4).trim(), REMEMBERED)
 }
 
@@ -81,21 +81,21 @@ fn success(checked: &Checked<'_>) -> Success {
     }
 }
 
-impl<'a> Answer<'a> {
+impl<'a> AnswerContent<'a> {
     fn of(checked: &'a Checked<'_>, of_failure: impl FnOnce(&'a Failure) -> Cow<'a, str>) -> Self {
         match (&checked.output, &checked.failure) {
-            (Some(Output::Value(value)), _) => Answer::Value(value),
-            (Some(output), _) => Answer::Text(output.text()),
-            (None, Some(failure)) => Answer::Text(of_failure(failure)),
-            (None, None) => Answer::Text(Cow::Borrowed("")),
+            (Some(Output::Value(value)), _) => AnswerContent::Value(value),
+            (Some(output), _) => AnswerContent::Text(output.text()),
+            (None, Some(failure)) => AnswerContent::Text(of_failure(failure)),
+            (None, None) => AnswerContent::Text(Cow::Borrowed("")),
         }
     }
 
     /// The first `bytes`, or a few less to avoid cutting a character.
     fn beginning(&self, bytes: usize) -> Cow<'_, str> {
         let text = match self {
-            Answer::Text(text) | Answer::Value(Value::String(text)) => text,
-            Answer::Value(value) => match text_of(value) {
+            AnswerContent::Text(text) | AnswerContent::Value(Value::String(text)) => text,
+            AnswerContent::Value(value) => match text_of(value) {
                 Some(text) => text,
                 None => return Cow::Owned(value.json_beginning(bytes)),
             },

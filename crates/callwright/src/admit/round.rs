@@ -11,7 +11,7 @@ use crate::words::{Digest, Fingerprint};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-pub(super) struct Entry {
+pub(super) struct CallMemory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<Digest>,
     pub(super) failed: bool,
@@ -44,7 +44,7 @@ pub(super) struct Entry {
 /// What is remembered of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct ToolEntry {
+pub(super) struct ToolMemory {
     pub(super) calls: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Digest>,
@@ -59,7 +59,7 @@ pub(super) struct ToolEntry {
 pub(super) struct Pending {
     pub(super) fingerprint: Fingerprint,
     pub(super) digest: Digest,
-    pub(super) kind: Kind,
+    pub(super) kind: OutcomeKind,
     /// The tool may change something.
     pub(super) changes: bool,
     /// Its result does not distinguish one run from the next.
@@ -70,7 +70,7 @@ pub(super) struct Pending {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum OutcomeKind {
     Ok,
     Error,
     /// The gate refused it.
@@ -79,9 +79,9 @@ pub(super) enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl OutcomeKind {
     fn ran(self) -> bool {
-        matches!(self, Kind::Ok | Kind::Error)
+        matches!(self, OutcomeKind::Ok | OutcomeKind::Error)
     }
 }
 
@@ -91,7 +91,7 @@ impl Kind {
     clippy::struct_excessive_bools,
     reason = "seven independent observations"
 )]
-struct Summary {
+struct RoundSummary {
     /// A tool returned something that differs from this call's last result.
     fresh: bool,
     /// A call returned the same as last time.
@@ -110,7 +110,7 @@ impl Session {
     pub(super) fn end_round(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable();
-        let mut summary = Summary::default();
+        let mut summary = RoundSummary::default();
         for group in pending.chunk_by(|one, next| one.fingerprint == next.fingerprint) {
             let entry = self.entries.entry(group[0].fingerprint).or_default();
             summary.add(group, entry);
@@ -154,7 +154,7 @@ impl Session {
     fn count_errors(&mut self, pending: &[Pending], news: bool) {
         let mut by_tool: Vec<&Pending> = pending
             .iter()
-            .filter(|outcome| outcome.kind != Kind::Unknown)
+            .filter(|outcome| outcome.kind != OutcomeKind::Unknown)
             .collect();
         by_tool.sort_by_key(|outcome| outcome.tool);
         let before = self.news;
@@ -162,7 +162,7 @@ impl Session {
             let first = group[0];
             let same_error = group
                 .iter()
-                .all(|outcome| outcome.kind != Kind::Ok && outcome.digest == first.digest);
+                .all(|outcome| outcome.kind != OutcomeKind::Ok && outcome.digest == first.digest);
             let tool = self.tools.entry(first.tool).or_default();
             tool.streak = match same_error {
                 false => 0,
@@ -181,15 +181,17 @@ impl Session {
     }
 }
 
-impl Summary {
+impl RoundSummary {
     /// Adds the outcomes of one call, compared with what is remembered of it.
-    fn add(&mut self, group: &[Pending], entry: &Entry) {
+    fn add(&mut self, group: &[Pending], entry: &CallMemory) {
         let same = entry.is_same(group);
         let waits = entry.living || group.iter().any(|outcome| outcome.waits);
-        let worked = group.iter().any(|outcome| outcome.kind == Kind::Ok);
+        let worked = group.iter().any(|outcome| outcome.kind == OutcomeKind::Ok);
         let ran = group.iter().any(|outcome| outcome.kind.ran());
         self.ran |= ran;
-        self.unknown |= group.iter().any(|outcome| outcome.kind == Kind::Unknown);
+        self.unknown |= group
+            .iter()
+            .any(|outcome| outcome.kind == OutcomeKind::Unknown);
         self.repeats |= ran && same && !waits;
         self.acted |= worked && group[0].changes;
         if ran && !same {
@@ -200,7 +202,7 @@ impl Summary {
     }
 }
 
-impl Entry {
+impl CallMemory {
     /// Whether its calls still count against the budget: no other call has changed anything since, and if it failed, there has
     /// been no news since. A payment counts as long as it is not known to have failed.
     pub(super) fn is_current(&self, changes: u32, news: u32, spends: bool) -> bool {
@@ -219,13 +221,15 @@ impl Entry {
     fn note(&mut self, group: &mut [Pending], epoch: u32, ordinal: u32) {
         let same = self.is_same(group);
         let calls = u32::try_from(group.len()).unwrap_or(u32::MAX);
-        let worked = group.iter().filter(|outcome| outcome.kind == Kind::Ok);
+        let worked = group
+            .iter()
+            .filter(|outcome| outcome.kind == OutcomeKind::Ok);
         let worked = u32::try_from(worked.count()).unwrap_or(u32::MAX);
         let Some(last) = group.last_mut() else {
             return;
         };
         let known = self.streak > 0 && self.epoch == epoch;
-        let failed = last.kind != Kind::Ok;
+        let failed = last.kind != OutcomeKind::Ok;
         if same {
             self.streak = if known {
                 self.streak.saturating_add(1)

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use smallvec::SmallVec;
 
 use super::ledger::{Ask, Ended, Limits, Noted, RefusedCall, Report, Ruling};
-use super::round::{Entry, Kind, Pending, ToolEntry};
+use super::round::{CallMemory, OutcomeKind, Pending, ToolMemory};
 use crate::words::place::number_as_text;
 use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
@@ -49,9 +49,9 @@ pub struct Session {
     pub(super) refused_now: bool,
     stopped: bool,
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
-    pub(super) entries: Map<Fingerprint, Entry>,
+    pub(super) entries: Map<Fingerprint, CallMemory>,
     #[serde(serialize_with = "sorted", skip_serializing_if = "HashMap::is_empty")]
-    pub(super) tools: Map<Digest, ToolEntry>,
+    pub(super) tools: Map<Digest, ToolMemory>,
     /// Most rounds have one call, whose outcome is stored inline.
     #[serde(skip_serializing_if = "SmallVec::is_empty")]
     pub(super) pending: SmallVec<[Pending; 1]>,
@@ -129,7 +129,11 @@ impl Session {
         self.pending.push(Pending {
             fingerprint: report.fingerprint,
             digest,
-            kind: if failed { Kind::Error } else { Kind::Ok },
+            kind: if failed {
+                OutcomeKind::Error
+            } else {
+                OutcomeKind::Ok
+            },
             changes,
             waits,
             tool,
@@ -267,13 +271,18 @@ impl Session {
     }
 
     /// Whether the call has used up its budget.
-    fn spent(&self, entry: Option<&Entry>, limits: &Limits, waits: bool) -> Option<(Reason, u32)> {
+    fn spent(
+        &self,
+        entry: Option<&CallMemory>,
+        limits: &Limits,
+        waits: bool,
+    ) -> Option<(Reason, u32)> {
         let budget = if waits {
             limits.budget.max(limits.polling)
         } else {
             limits.budget
         };
-        let unknown = Entry::default();
+        let unknown = CallMemory::default();
         let entry = entry.unwrap_or(&unknown);
         if limits.spends && entry.done > 0 && entry.done >= budget {
             // It was paid: no change elsewhere is a reason to pay again.
@@ -318,9 +327,9 @@ impl Session {
                 fingerprint: ask.fingerprint,
                 digest: refused.digest,
                 kind: if refused.unknown_tool {
-                    Kind::Unknown
+                    OutcomeKind::Unknown
                 } else {
-                    Kind::Refused
+                    OutcomeKind::Refused
                 },
                 changes: false,
                 waits: false,

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_known_by_their_names() {
+    fn steps_are_recognised_by_their_names() {
         for name in [
             "press_key",
             "browser_click",
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn pollers_are_known_by_their_names() {
+    fn pollers_are_recognised_by_their_names() {
         for name in [
             "get_job_status",
             "waitForElement",

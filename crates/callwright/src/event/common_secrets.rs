@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays() {
+    fn everything_else_is_unchanged() {
         for line in [
             r#"{"max_tokens":100,"page_token":"abcdef","next_token":"x","keys":["a"],"author":"Ann"}"#,
             r#"{"detail":"api_key: expected string, received integer 5","path":"/password"}"#,

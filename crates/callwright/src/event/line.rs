@@ -85,7 +85,7 @@ impl<'e> EventLine<'e> {
         };
 
         let _ = write!(out, "{{\"v\":{VERSION}");
-        let mut line = LineWriter(out);
+        let mut line = MemberWriter(out);
         line.nullable("time", Some(event.time), write_rfc3339);
         line.nullable("session", event.session.as_deref(), write_json_string);
         line.nullable("turn", event.turn, write_bare);
@@ -120,7 +120,7 @@ impl<'e> EventLine<'e> {
         line.optional("notice", event.notice.as_ref(), |notice, out| {
             let _ = write!(out, "{{\"code\":\"{}\"", notice.code.name());
             let detail = feedback.notice(notice);
-            LineWriter(out).nullable("detail", Some(&*detail), write_json_string);
+            MemberWriter(out).nullable("detail", Some(&*detail), write_json_string);
             out.push('}');
         });
         let mended = Some(&event.mended).filter(|names| !names.is_empty());
@@ -133,7 +133,7 @@ impl<'e> EventLine<'e> {
         });
         line.optional("reask", event.reask.as_ref(), |reask, out| {
             let _ = write!(out, "{{\"tries\":{}", reask.tries);
-            let mut line = LineWriter(out);
+            let mut line = MemberWriter(out);
             line.nullable("outcome", Some(reask.outcome), write_json_string);
             line.nullable("tokens", Some(reask.tokens), write_bare);
             out.push('}');
@@ -167,9 +167,9 @@ impl Display for EventLine<'_> {
 }
 
 /// Writes the members of the line, one after the other.
-struct LineWriter<'o>(&'o mut String);
+struct MemberWriter<'o>(&'o mut String);
 
-impl LineWriter<'_> {
+impl MemberWriter<'_> {
     /// A member that is `null` if there is no value.
     fn nullable<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
         self.0.push_str(",\"");

@@ -17,14 +17,14 @@ pub(super) struct IssueLine<'i> {
     pub(super) first: &'i Issue,
     /// The other issues, with the same objection.
     pub(super) others: Vec<&'i Issue>,
-    pub(super) shared: Shared,
+    pub(super) difference: LineDifference,
     /// How many characters the names of their keys take.
     names: usize,
 }
 
 /// How the issues of a line differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shared {
+pub(super) enum LineDifference {
     /// There is only one.
     Nothing,
     /// The key: they are about members of one object.
@@ -38,7 +38,7 @@ impl<'i> IssueLine<'i> {
         IssueLine {
             first,
             others: Vec::new(),
-            shared: Shared::Nothing,
+            difference: LineDifference::Nothing,
             names: name(first).len(),
         }
     }
@@ -50,15 +50,19 @@ impl<'i> IssueLine<'i> {
 
     /// Adds an issue if it can share the line.
     fn take(&mut self, issue: &'i Issue) -> bool {
-        let shared = match shared(self.first, issue) {
-            Some(shared) if self.shared == Shared::Nothing || self.shared == shared => shared,
+        let difference = match difference(self.first, issue) {
+            Some(difference)
+                if self.difference == LineDifference::Nothing || self.difference == difference =>
+            {
+                difference
+            }
             _ => return false,
         };
         let names = self.names + name(issue).len();
-        if shared == Shared::Keys && names > NAMES {
+        if difference == LineDifference::Keys && names > NAMES {
             return false;
         }
-        (self.shared, self.names) = (shared, names);
+        (self.difference, self.names) = (difference, names);
         self.others.push(issue);
         true
     }
@@ -82,27 +86,27 @@ pub(super) fn lines(issues: &[Issue], max: usize) -> (Vec<IssueLine<'_>>, usize)
 }
 
 /// How two issues differ, if they differ in one way only.
-fn shared(left: &Issue, right: &Issue) -> Option<Shared> {
+fn difference(left: &Issue, right: &Issue) -> Option<LineDifference> {
     if left.code != right.code {
         return None;
     }
-    let shared = if left.item.is_some() && left.item == right.item {
+    let difference = if left.item.is_some() && left.item == right.item {
         let (list, inner) = around_index(left)?;
-        (around_index(right)? == (list, inner)).then_some(Shared::Items)?
+        (around_index(right)? == (list, inner)).then_some(LineDifference::Items)?
     } else {
         let is_beside = left.path.is_root() == right.path.is_root()
             && left.path.parent_pointer() == right.path.parent_pointer();
-        is_beside.then_some(Shared::Keys)?
+        is_beside.then_some(LineDifference::Keys)?
     };
-    let is_same = match (shared, left.code) {
-        (Shared::Keys, IssueCode::UnknownKey) => {
+    let is_same = match (difference, left.code) {
+        (LineDifference::Keys, IssueCode::UnknownKey) => {
             matches!(left.suggestion, None | Some(Correction::LeaveOut))
         }
-        (Shared::Keys, _) => left.suggestion.is_none() && left.received == right.received,
+        (LineDifference::Keys, _) => left.suggestion.is_none() && left.received == right.received,
         _ => true,
     };
     let is_same = is_same && left.suggestion == right.suggestion;
-    (is_same && expect_same(&left.expected, &right.expected)).then_some(shared)
+    (is_same && expect_same(&left.expected, &right.expected)).then_some(difference)
 }
 
 /// Whether two issues expect the same. Issues that may share a line come from one part of a schema, so a long list of keys that

@@ -1,7 +1,7 @@
 //! Decides what the model gets for a settled call. Nothing else does.
 //!
 //! Takes a [`Settled`] call; returns [`Presented`]: whether it is an error, how much of the tool's own content is kept, and
-//! what is said with it or instead of it. Toolbox, MCP proxy, adapters and providers only put that into their own format, so
+//! what is said with it or instead of it. Toolbox, MCP proxy, adapters and providers only put that into their own shape, so
 //! the same call reads the same everywhere.
 //!
 //! The content of an invalid result is withheld: a model that sees `{"total": -5}` next to "this does not fit" uses it anyway.
@@ -62,7 +62,7 @@ impl<'s> Presented<'s> {
         }
     }
 
-    /// Content and note in one text, for formats that hold nothing else.
+    /// Content and note in one text, for shapes that hold nothing else.
     pub fn into_text(self) -> Cow<'s, str> {
         match (self.content_text(), self.note) {
             (Some(content), None) => content,

@@ -43,7 +43,7 @@ pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
 }
 
 /// Why a call is not valid as sent.
-enum Stopped<'c> {
+enum StoppedCall<'c> {
     /// The reason is known.
     Refused(Box<Refused<'c>>),
     /// The schema objects. The feedback is only worked out if no repair is found.
@@ -56,11 +56,11 @@ struct Objected<'c> {
     objections: Objections,
 }
 
-impl<'c> Stopped<'c> {
+impl<'c> StoppedCall<'c> {
     fn may_be_repaired(&self) -> bool {
         match self {
-            Stopped::Refused(refused) => refused.failure.may_be_reread(),
-            Stopped::Objected(objected) => objected.objections.may_be_repaired(),
+            StoppedCall::Refused(refused) => refused.failure.may_be_reread(),
+            StoppedCall::Objected(objected) => objected.objections.may_be_repaired(),
         }
     }
 
@@ -71,14 +71,14 @@ impl<'c> Stopped<'c> {
             arguments,
             objections,
         } = match self {
-            Stopped::Refused(refused) => return refused,
-            Stopped::Objected(objected) => *objected,
+            StoppedCall::Refused(refused) => return refused,
+            StoppedCall::Objected(objected) => *objected,
         };
         let mut issues = objections.explain(&arguments, tool.schema(), tool.takes_secrets());
         // In a destructive call, an unknown key such as `dry_run` may be what makes it harmless.
         let is_left_out = |it: &&mut Issue| it.suggestion == Some(Correction::LeaveOut);
         for issue in issues.iter_mut().filter(is_left_out) {
-            issue.suggestion.take_if(|_| tool.is_grave());
+            issue.suggestion.take_if(|_| tool.may_destroy_or_spend());
         }
         let failure = Failure::new(Code::InvalidArguments, Cause::Arguments(issues));
         Refused::new(failure, Some(tool), Some(arguments)).into()
@@ -87,12 +87,12 @@ impl<'c> Stopped<'c> {
     /// The refusal, with a reason that repair found.
     fn refuse(self, failure: Failure) -> Box<Refused<'c>> {
         match self {
-            Stopped::Refused(refused) => Refused {
+            StoppedCall::Refused(refused) => Refused {
                 failure,
                 ..*refused
             }
             .into(),
-            Stopped::Objected(it) => {
+            StoppedCall::Objected(it) => {
                 Refused::new(failure, Some(it.tool), Some(it.arguments)).into()
             }
         }
@@ -104,16 +104,17 @@ fn pass<'c>(
     gate: &'c Gate,
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
-) -> Result<Valid<'c>, Stopped<'c>> {
+) -> Result<Valid<'c>, StoppedCall<'c>> {
     let only_reads = tool.only_reads();
     let Parsed {
         arguments,
         has_duplicates,
         blank,
-    } = parse::read(call, only_reads, tool.takes_secrets(), gate.limits())
-        .map_err(|why| Stopped::Refused(Refused::new(*why.failure, Some(tool), why.read).into()))?;
+    } = parse::read(call, only_reads, tool.takes_secrets(), gate.limits()).map_err(|why| {
+        StoppedCall::Refused(Refused::new(*why.failure, Some(tool), why.read).into())
+    })?;
     if let Err(objections) = validate::validate(&arguments, has_duplicates, tool.schema()) {
-        return Err(Stopped::Objected(Box::new(Objected {
+        return Err(StoppedCall::Objected(Box::new(Objected {
             tool,
             arguments,
             objections,
@@ -128,9 +129,9 @@ fn pass<'c>(
 
 /// Nothing was sent, although the schema does not accept empty arguments.
 #[cold]
-fn nothing_sent(tool: &Arc<Tool>) -> Stopped<'_> {
+fn nothing_sent(tool: &Arc<Tool>) -> StoppedCall<'_> {
     let failure = Failure::new(Code::InvalidJson, Cause::Blank);
-    Stopped::Refused(Refused::new(failure, Some(tool), None).into())
+    StoppedCall::Refused(Refused::new(failure, Some(tool), None).into())
 }
 
 /// No tool has this name.
@@ -143,10 +144,13 @@ fn unknown_tool<'c>(unknown: UnknownTool) -> Box<Refused<'c>> {
 
 /// Lets a call through if only the schema objects and the policy merely warns.
 #[cold]
-fn only_warned<'c>(tool: &'c Arc<Tool>, stopped: Stopped<'c>) -> Result<Valid<'c>, Stopped<'c>> {
+fn only_warned<'c>(
+    tool: &'c Arc<Tool>,
+    stopped: StoppedCall<'c>,
+) -> Result<Valid<'c>, StoppedCall<'c>> {
     match (tool.validation, &stopped) {
-        (Validation::Warn, Stopped::Objected(_)) => {
-            Valid::despite(tool, stopped.explain()).map_err(Stopped::Refused)
+        (Validation::Warn, StoppedCall::Objected(_)) => {
+            Valid::with_warning(tool, stopped.explain()).map_err(StoppedCall::Refused)
         }
         _ => Err(stopped),
     }
@@ -160,7 +164,7 @@ fn heal<'c>(
     gate: &'c Gate,
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
-    stopped: Stopped<'c>,
+    stopped: StoppedCall<'c>,
 ) -> Healed<'c> {
     let Some(cap) = gate.repair_cap(tool) else {
         return Err(match seen_cut(gate, tool, call, &stopped) {
@@ -198,9 +202,9 @@ fn heal<'c>(
 const MANY_ISSUES: usize = 3;
 
 /// Where a text is cut off, if it is invalid JSON for another reason as well.
-fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &Stopped<'_>) -> Option<Path> {
+fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &StoppedCall<'_>) -> Option<Path> {
     match (stopped, &call.arguments) {
-        (Stopped::Refused(refused), Arguments::Text(text))
+        (StoppedCall::Refused(refused), Arguments::Text(text))
             if refused.arguments.is_none() && refused.failure.may_be_reread() =>
         {
             repair::seen_cut(text, tool, gate.limits().max_depth)
@@ -213,7 +217,7 @@ fn look_for_edits(
     gate: &Gate,
     tool: &Tool,
     call: &Call<'_>,
-    stopped: &Stopped<'_>,
+    stopped: &StoppedCall<'_>,
     cap: Grade,
     only_proposes: bool,
     trace: &mut Trace,
@@ -225,8 +229,8 @@ fn look_for_edits(
         only_proposes,
     };
     let (read, objections) = match stopped {
-        Stopped::Refused(refused) => (refused.arguments.as_deref(), None),
-        Stopped::Objected(it) => (Some(&*it.arguments), it.objections.located()),
+        StoppedCall::Refused(refused) => (refused.arguments.as_deref(), None),
+        StoppedCall::Objected(it) => (Some(&*it.arguments), it.objections.located()),
     };
     match (read, &call.arguments) {
         (Some(read), _) => repair::heal_value(read, objections, &terms, trace),

@@ -1,8 +1,8 @@
 //! Stage 2: the text of a call → a JSON value.
 //!
-//! Takes a [`Call`] as it arrived; returns its arguments as a value, or the place and the reason why
-//! they cannot be read. This stage knows where a text was cut off and on which path. It never completes,
-//! repairs or drops anything, and unreadable arguments never become `{}`.
+//! Takes a [`Call`] as it arrived; returns its arguments as a value, or the position and the reason why they cannot be parsed.
+//! This stage knows where a text was cut off, and at which path. It never completes, repairs or drops anything, and unreadable
+//! arguments never become `{}`.
 
 pub use crate::json::{Problem, SyntaxError, read_value, size};
 pub use crate::words::{Cut, ParseLimits};
@@ -11,25 +11,25 @@ use crate::call::{Arguments, Call, Completeness};
 use crate::json::{Lent, Path, Value, inspect, read_document, read_prefix};
 use crate::words::{Cause, Code, Failure};
 
-/// Arguments that could be read. Only this stage makes them.
+/// Arguments that could be parsed. Only this stage creates them.
 #[derive(Debug)]
 pub(crate) struct Parsed<'c> {
     pub(crate) arguments: Lent<'c>,
     pub(crate) has_duplicates: bool,
-    /// Whether something that says nothing counts as `{}` here.
+    /// Whether an empty text or `null` counts as `{}` here.
     pub(crate) blank: Option<Blank>,
 }
 
 /// What was sent instead of an object without members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blank {
-    /// An empty text, which may be what is left of a call that was cut.
+    /// An empty text, which may be the rest of a call that was cut.
     Text,
     /// `null`, which some models write where they mean no arguments.
     Null,
 }
 
-/// Why arguments could not be read, and what of them could.
+/// Why arguments could not be parsed, and the part that could.
 #[derive(Debug)]
 pub(crate) struct Unreadable<'c> {
     pub(crate) failure: Box<Failure>,
@@ -45,8 +45,7 @@ impl From<Failure> for Unreadable<'_> {
     }
 }
 
-/// Reads the arguments of a call, of a tool that only reads or of another. Of a tool that takes secrets no text is
-/// quoted.
+/// Parses the arguments of a call, whose tool may be read-only. The text is never quoted for a tool that takes secrets.
 pub(crate) fn read<'c>(
     call: &'c Call<'_>,
     only_reads: bool,
@@ -65,7 +64,7 @@ pub(crate) fn read<'c>(
     }
 }
 
-/// No arguments. Whether that will do is for the schema to say.
+/// No arguments. The schema decides whether that is enough.
 fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
     Parsed {
         arguments: Lent::Owned(Value::Object(Vec::new())),
@@ -121,7 +120,7 @@ fn explain(text: &str, error: &SyntaxError, takes_secrets: bool, max_depth: usiz
     }
 }
 
-/// Whole values glued together: `{"x":1}{"x":2}`. `None` if something else follows the first.
+/// Complete values side by side: `{"x":1}{"x":2}`. `None` if something else follows the first.
 fn several_values(text: &str, max_depth: usize) -> Option<Failure> {
     let (first, mut at) = read_prefix(text, 0, max_depth).ok()?;
     let text = text.trim_ascii_end();
@@ -173,7 +172,7 @@ fn too_deep(path: Path, limit: usize) -> Failure {
     Failure::new(Code::ArgumentsTooLarge, Cause::TooDeep { path, limit })
 }
 
-/// The place at which a value that is too deep gets too deep.
+/// The path at which a value exceeds the depth limit.
 fn deepest_place(value: &Value<'_>, depth_left: usize) -> Path {
     let (mut path, mut here) = (Path::root(), value);
     for left in (0..depth_left).rev() {
@@ -198,7 +197,7 @@ fn deepest_place(value: &Value<'_>, depth_left: usize) -> Path {
     path
 }
 
-/// The provider says that the answer was cut, or does not say that it was not: whatever was read ends where the text does.
+/// The provider says that the answer was cut, or does not say that it was not: the arguments end where the text does.
 fn declared_cut<'c>(parsed: Result<Parsed<'c>, Unreadable<'c>>, cut: Cut) -> Unreadable<'c> {
     let (path, read) = match parsed {
         Ok(parsed) => (last_place(&parsed.arguments), Some(parsed.arguments)),

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_class_is_called_like_a_code() {
+    fn no_class_shares_its_name_with_a_code() {
         for class in Class::ALL {
             assert_eq!(Code::from_name(class.name()), None);
         }

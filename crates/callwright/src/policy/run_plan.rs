@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_change_something_runs_once() {
+    fn a_tool_that_may_change_something_runs_once() {
         let write = ToolSpec::without_schema("pay").with_effect(Effect::Write);
         let plan = RunPlan::new(&write, RunSettings::default());
         let busy = ToolFailure::transient("busy");

@@ -1,16 +1,16 @@
-//! A text in which exactly one bracket is wrong: missing, too many, or of the other kind.
+//! Fixes a text in which exactly one bracket is wrong: missing, surplus, or of the other kind.
 //!
-//! Takes a text of whole tokens that has no reading as it is; returns the value that it holds if every way to
-//! set one bracket right leads to the same one. It never merges two values, never ends a text whose
-//! last bracket is missing or wrong (that one is cut off), and changes nothing but one bracket.
+//! Takes a text of complete tokens that cannot be read as it is; returns its value if every way to fix one bracket leads to the
+//! same one. It never merges two values, never ends a text whose last bracket is missing or wrong (that text is cut off), and
+//! changes nothing but one bracket.
 
 use super::extract::JSON_BLANK;
 use super::tolerant::{self, TolerantReading};
 use super::{Edit, syntax};
 use crate::json::Path;
 
-/// Longer texts are left alone: each place where a bracket could be wrong costs a walk through all tokens. 256
-/// are some sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.
+/// Longer texts are left alone: each position where a bracket could be wrong costs a pass over all tokens. 256 tokens are about
+/// sixty members, more than 99 of 100 real calls have, and 200,000 steps at most.
 const MOST_TOKENS: usize = 256;
 
 /// Reads the value that starts at byte `from` and ends with the last bracket of the text.
@@ -30,10 +30,10 @@ pub(super) fn read(text: &str, from: usize, max_depth: usize) -> Option<Tolerant
     })
 }
 
-/// The kind of a token: its sign, or one of the two below.
+/// The kind of a token: its character, or one of the two below.
 type TokenKind = char;
 
-/// A text in quotes, which may be a key.
+/// A quoted text, which may be a key.
 const TEXT: TokenKind = '"';
 
 /// A number or a word.
@@ -60,7 +60,7 @@ struct Token {
     length: usize,
 }
 
-/// The tokens of a text; nothing if it holds anything else or too many.
+/// The tokens of a text; `None` if it contains anything else, or too many.
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -89,8 +89,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     }
 }
 
-/// The length of a text in quotes. Where quotes are wrong, texts are taken for what is between them: one that goes
-/// over a line, holds half a pair of brackets, or nothing but signs that separate values.
+/// The length of a quoted text. If quotes are wrong, texts are confused with what is between them: such a text spans a line
+/// break, contains half a pair of brackets, or only separators.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     let (mut objects, mut lists) = (0_usize, 0_usize);
@@ -116,7 +116,7 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// One bracket set right.
+/// A fix of one bracket.
 #[derive(Debug, Clone, Copy)]
 enum BracketFix {
     Insert(usize, TokenKind),
@@ -141,9 +141,9 @@ impl BracketFix {
     fn is_safe(self, tokens: &[Token]) -> bool {
         let last = tokens.len() - 1;
         match self {
-            // Around everything it makes one value of two; at the end it completes what was cut off; next
-            // to its other half it holds nothing that was sent. What follows the objects of a list may be the next
-            // one, without its brace and cut off.
+            // Around everything, it would make one value of two; at the end, it would complete a cut text; next to its other
+            // half, it would enclose nothing that was sent. After the objects of a list, the next one may follow, without its
+            // brace and cut off.
             BracketFix::Insert(at, kind) => {
                 let kind_at = |at: usize| tokens.get(at).map(|token| token.kind);
                 let before = at.checked_sub(1).and_then(kind_at);
@@ -154,13 +154,13 @@ impl BracketFix {
                 let ends_objects = kind == ']' && before == Some('}') && kind_at(at) == Some(',');
                 at > 0 && at <= last && holds_something && !ends_objects
             }
-            // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other
-            // kind, next to another fault.
+            // What an opening bracket opened may be cut off. A closing one that fits nowhere may be one of the other kind, next
+            // to another fault.
             BracketFix::Delete(at) => {
                 let kinds: Vec<TokenKind> = tokens[..=at].iter().map(|token| token.kind).collect();
                 at < last && !opens(tokens[at].kind) && extent(&kinds) != ValueExtent::Broken
             }
-            // In a list of lists one more level is easily made by two faults.
+            // In a list of lists, two faults easily make one more level.
             BracketFix::Replace(at, kind) if opens(kind) => {
                 let is_member = at > 0 && tokens[at - 1].kind == ':';
                 is_member && at < last && sibling(tokens[at + 1].kind).is_none()
@@ -174,7 +174,7 @@ impl BracketFix {
         }
     }
 
-    /// The text with the change, and the record of it: what was around the bracket before and after.
+    /// The fixed text, and the record of the fix: the text around the bracket before and after.
     fn apply(self, text: &str, tokens: &[Token]) -> (String, Edit) {
         const AROUND: usize = 16;
         let (at, length, sign) = match self {
@@ -198,8 +198,8 @@ impl BracketFix {
     }
 }
 
-/// The change that makes one whole value of the tokens, if all that do lead to the same one, and no bracket of
-/// the other kind makes the text one that was cut off.
+/// The fix that makes the tokens one complete value, provided all possible fixes lead to the same value, and no bracket of the
+/// other kind makes the text a cut one.
 fn only_change(tokens: &[Token]) -> Option<BracketFix> {
     let (missing, extra) = what_could_be_wrong(tokens)?;
     let inserted = missing
@@ -222,7 +222,7 @@ fn only_change(tokens: &[Token]) -> Option<BracketFix> {
             ValueExtent::CutOff if matches!(change, BracketFix::Replace(..)) => return None,
             ValueExtent::CutOff | ValueExtent::Broken => continue,
         }
-        // Brackets differ, then so do the values: nothing else was changed.
+        // If the brackets differ, so do the values: nothing else was changed.
         let differs = found.as_ref().is_some_and(|(_, first)| *first != kinds);
         if differs || !change.is_safe(tokens) {
             return None;
@@ -232,8 +232,8 @@ fn only_change(tokens: &[Token]) -> Option<BracketFix> {
     found.map(|(change, _)| change)
 }
 
-/// Which bracket could be missing and which too many, from counting them alone; nothing, if no single bracket
-/// makes the counts right. Where neither is named, one is of the other kind.
+/// Which bracket could be missing and which surplus, judging by counts alone; `None` if no single bracket balances the counts.
+/// If neither is named, one is of the other kind.
 fn what_could_be_wrong(tokens: &[Token]) -> Option<(Option<TokenKind>, Option<TokenKind>)> {
     let open = |open: TokenKind, close: TokenKind| {
         let each = tokens.iter().map(|token| token.kind);
@@ -259,7 +259,7 @@ enum ValueExtent {
     Broken,
 }
 
-/// How much of a value these tokens are.
+/// How much of a value these tokens form.
 fn extent(kinds: &[TokenKind]) -> ValueExtent {
     #[derive(PartialEq)]
     enum Awaited {

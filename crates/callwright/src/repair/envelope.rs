@@ -1,7 +1,7 @@
-//! The whole call where only its arguments belong: in a list of one, or with the tool's own name beside them.
+//! Unwraps a whole call sent where only its arguments belong: in a list of one, or next to the tool's own name.
 //!
-//! Takes a value that the schema refuses; returns what is inside and the edits that opening it took. A name that is not the
-//! tool's, a second call, or any other key beside the two stays where it is.
+//! Takes a value that the schema rejects; returns its content and the edits made to unwrap it. A name that is not the tool's, a
+//! second call, or any other key next to the two is left alone.
 
 use super::{Edit, syntax};
 use crate::json::{Path, Value, read_value};
@@ -32,7 +32,7 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
             edits.push(syntax::ENVELOPE.edit(&Path::root(), tool.name(), ""));
             Some((arguments, edits))
         }
-        // Where anything may be sent, the list may be what was meant.
+        // If anything may be sent, the list may be what was meant.
         None if !edits.is_empty() && inside.as_object()?.iter().any(|(key, _)| is_known(key)) => {
             Some((inside.clone().into_owned(), edits))
         }
@@ -40,10 +40,10 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
     }
 }
 
-/// A name, its arguments, a type, an id, a role, a place, and what is empty.
+/// A name, its arguments, a type, an id, a role, a place, and empty members.
 const MOST_MEMBERS: usize = 8;
 
-/// The arguments beside the name of this tool, under keys that it does not have itself.
+/// The arguments next to the name of this tool, under keys that are not its own parameters.
 fn named(
     value: &Value<'_>,
     tool: &Tool,

@@ -1,15 +1,14 @@
 //! Escapes inside a text, as JSON writes them and as models do.
 //!
-//! Takes text that starts with a backslash; returns the character that it means and how long it is
-//! written; or nothing, where it may mean more than one thing. It never guesses at escapes of other languages.
-//! A backslash that begins none of JSON's is kept only where the whole text shows what it is: a path or a pattern.
+//! Takes text that starts with a backslash; returns the character that it means and its length; or nothing, if it may mean more
+//! than one thing. It never guesses at escapes of other languages. A backslash that is not a JSON escape is kept only if the
+//! whole text shows that it is a path or a pattern.
 
-use super::tolerant::{NoReading, Read};
+use super::tolerant::{NoReading, TolerantResult};
 use crate::json::{Problem, unicode_escape};
 
-/// What the escape means, and its length; no character, if it is not one of JSON's and the backslash means
-/// itself.
-pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
+/// The meaning of the escape, and its length; no character if it is not a JSON escape and the backslash stands for itself.
+pub(super) fn escape(text: &str, quote: char) -> TolerantResult<(Option<char>, usize)> {
     let mut characters = text.chars();
     characters.next();
     let kind = characters.next().ok_or(NoReading::CutOff)?;
@@ -31,7 +30,7 @@ pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
             });
             return decoded.map(|(decoded, length)| (Some(decoded), length));
         }
-        // Escapes of other languages: they may be meant.
+        // Escapes of other languages, which may be meant.
         '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
             return Err(NoReading::Unclear);
         }
@@ -41,8 +40,8 @@ pub(super) fn escape(text: &str, quote: char) -> Read<(Option<char>, usize)> {
     Ok((Some(decoded), 1 + kind.len_utf8()))
 }
 
-/// Whether the backslashes of a text can only be those of a path of Windows or of a regular expression. Elsewhere they
-/// may be Markdown's (`snake\_case`), or a letter that was hit wrongly.
+/// Whether the backslashes of a text can only be those of a Windows path or a regular expression. Elsewhere they may be
+/// Markdown (`snake\_case`), or a typing error.
 pub(super) fn keeps_backslashes(written: &str) -> bool {
     let mut letters = written.chars();
     let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
@@ -52,7 +51,7 @@ pub(super) fn keeps_backslashes(written: &str) -> bool {
     is_pattern(written)
 }
 
-/// Whether each backslash begins a class of a regular expression (`\d`), or escapes a sign beside such a class.
+/// Whether each backslash starts a class of a regular expression (`\d`), or escapes a character next to such a class.
 fn is_pattern(written: &str) -> bool {
     const CLASSES: [char; 6] = ['d', 'D', 'w', 'W', 's', 'S'];
     let mut has_class = false;
@@ -64,7 +63,7 @@ fn is_pattern(written: &str) -> bool {
             continue;
         }
         match characters.next() {
-            // `Lon\don` has a slip, not a class.
+            // `Lon\don` contains a typing error, not a class.
             Some(kind) if CLASSES.contains(&kind) && !after_letter => has_class = true,
             Some(sign) if sign.is_ascii_punctuation() => {}
             _ => return false,

@@ -1,7 +1,7 @@
-//! The one JSON value in a text: without fences, prose, tags and control tokens around it.
+//! Extracts the one JSON value in a text, without the fences, prose, tags and control tokens around it.
 //!
-//! Takes text that is not JSON; returns the only value in it and the edits that it took. Several
-//! values that differ are never merged and none is dropped; one that is cut off is never completed.
+//! Takes text that is not JSON; returns the only value in it and the edits that were made. Several different values are never
+//! merged and none is dropped; one that is cut off is never completed.
 
 use std::collections::BTreeSet;
 
@@ -13,26 +13,26 @@ use crate::json::{Path, Value, parse_at};
 use crate::tool::Tool;
 use crate::words::template;
 
-/// What a text holds.
+/// The content of a text.
 pub(super) enum Extract {
-    /// One value, and the edits that it took to see it.
+    /// One value, and the edits made to extract it.
     One(Value<'static>, Vec<Edit>),
-    /// Values that are not all the same.
+    /// Values that are not all equal.
     Several(SeveralValues),
-    /// A value that ends here, before it is whole.
+    /// A value that is incomplete at this path.
     CutOff(Path),
     /// No value that is certain.
     Nothing,
 }
 
-/// Values that are not all the same.
+/// Values that are not all equal.
 pub(super) struct SeveralValues {
     pub(super) first: Value<'static>,
-    /// The edits that it took to see all of them.
+    /// The edits made to extract all of them.
     pub(super) edits: Vec<Edit>,
-    /// The edit that leaves out all but the first.
+    /// The edit that drops all but the first.
     pub(super) rest: Edit,
-    /// Those that differ from it.
+    /// The values that differ from the first.
     pub(super) others: Vec<Value<'static>>,
     /// How many there are in all.
     pub(super) count: usize,
@@ -40,7 +40,7 @@ pub(super) struct SeveralValues {
     pub(super) has_words: bool,
 }
 
-/// The white space of JSON. Any other is left out on record.
+/// JSON's white space. Leaving out any other is an edit.
 pub(super) const JSON_BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Reads the one value in a text, which is a call of `tool`.
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let before = &text[..start];
     let first = match first_value(text, start, max_depth) {
         FoundValue::Value(first) => first,
-        // A sentence that ends with a bracket begins no value.
+        // A bracket at the end of a sentence does not start a value.
         FoundValue::CutOff(path)
             if in_front(before, tool, &BTreeSet::new()).is_some() && text.len() > start + 1 =>
         {
@@ -68,7 +68,7 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let (mut count, mut others) = (1, Vec::new());
     let mut has_words = false;
     let mut at = end;
-    // Every brace after it must belong to another value, or it is not known what it is.
+    // Every brace after it must belong to another value; otherwise its meaning is unknown.
     while let Some(next) = next_value(text, at) {
         has_words |= !is_between(&text[at..next], tool);
         let reading = match read_at(text, next, max_depth) {
@@ -129,8 +129,7 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     })
 }
 
-/// Where the first bracket is that may open a value: not that of a marker, nor one around words or numbers, `[1]`,
-/// `{name}`.
+/// The first bracket that may open a value: not that of a marker, nor one around words or numbers, `[1]`, `{name}`.
 fn opening_bracket(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -145,7 +144,7 @@ fn opening_bracket(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Where the second of two braces is, if both are closed at the end: a template was not filled in, `{{…}}`.
+/// The second of two braces, if both are closed at the end: an unfilled template, `{{…}}`.
 fn doubled_brace(text: &str, bracket: usize) -> Option<usize> {
     let inner = text[bracket..].strip_prefix('{')?.trim_start();
     let is_doubled =
@@ -153,7 +152,7 @@ fn doubled_brace(text: &str, bracket: usize) -> Option<usize> {
     is_doubled.then(|| text.len() - inner.len())
 }
 
-/// Where brackets around words or numbers end: a footnote or a placeholder, which no reader takes for a call.
+/// The end of brackets around words or numbers: a footnote or a placeholder, which no reader takes for a call.
 fn aside_end(text: &str, bracket: usize) -> Option<usize> {
     const LONGEST: usize = 60;
     let inside = &text[bracket + 1..];
@@ -169,21 +168,21 @@ fn aside_end(text: &str, bracket: usize) -> Option<usize> {
     is_aside.then_some(bracket + 1 + length + 1)
 }
 
-/// Where another value may start. A list that holds no object is part of a sentence: "The result is [2, 3]."
+/// Where another value may start. A list without objects is part of a sentence: "The result is [2, 3]."
 fn next_value(text: &str, from: usize) -> Option<usize> {
     let at = opening_bracket(text, from)?;
     text[at..].contains('{').then_some(at)
 }
 
-/// What is at a bracket.
+/// What is found at a bracket.
 enum FoundValue {
     Value(TolerantReading),
     CutOff(Path),
     Unclear,
 }
 
-/// The first value of a text. If it is unclear, or ends where another member follows, one bracket may be
-/// wrong; of further values that is not asked.
+/// The first value of a text. If it is unclear, or ends where another member follows, one bracket may be wrong; that is not
+/// tried for further values.
 fn first_value(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let found = read_at(text, start, max_depth);
     let may_be_mended = match &found {
@@ -200,8 +199,8 @@ fn first_value(text: &str, start: usize, max_depth: usize) -> FoundValue {
     }
 }
 
-/// The value that starts at this very bracket, strictly read if possible. A bracket that opens
-/// nothing clear ends the search: what is inside something broken is not a call.
+/// The value that starts at this bracket, parsed strictly if possible. A bracket that opens nothing clear ends the search: what
+/// is inside something broken is not a call.
 fn read_at(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let reading = match tolerant::read(text, start, max_depth) {
         Ok(reading) => Some(reading),
@@ -214,8 +213,8 @@ fn read_at(text: &str, start: usize, max_depth: usize) -> FoundValue {
         .map_or(FoundValue::Unclear, FoundValue::Value)
 }
 
-/// A value that was escaped as if it were inside a text: `{\"a\": 1}`. Every quote in it has a backslash, and nothing else
-/// has one, so it is certain what it was before.
+/// A value that was escaped as if it were inside a text: `{\"a\": 1}`. Every quote in it has a backslash, and nothing else has
+/// one, so the original is certain.
 fn read_escaped(text: &str, start: usize, max_depth: usize) -> Option<TolerantReading> {
     let inside = text[start..].trim_start_matches(['{', '[', ' ', '\n', '\r', '\t']);
     if !inside.starts_with("\\\"") {
@@ -251,7 +250,7 @@ fn is_call(value: &Value<'_>) -> bool {
     }
 }
 
-/// The surroundings of a value between backticks, quotes or parentheses, as code in a line or as a text.
+/// The surroundings of a value in backticks, quotes or parentheses, as inline code or as a text.
 fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
     const PAIRS: [(&str, &str); 10] = [
         ("`", "`"),
@@ -268,7 +267,7 @@ fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
     let (front, back) = (before.trim_end(), behind.trim_start());
     for (opening, closing) in PAIRS {
         if let (Some(front), Some(back)) = (front.strip_suffix(opening), back.strip_prefix(closing))
-            // More than one is a fence, and a name before a parenthesis is called.
+            // More than one is a fence, and a name before a parenthesis is a function call.
             && !front.ends_with(|c: char| c.is_alphanumeric())
             && !front.ends_with(opening)
             && !back.starts_with(closing)

@@ -1,28 +1,28 @@
-//! Where a text with unescaped quotes ends.
+//! Finds where a text with unescaped quotes ends.
 //!
-//! Takes the place where a text begins; returns the quote that ends it, if every other quote in it can only
-//! be content: `git log --format="%H" -1`. It never takes a quote for content that could end the text or open
-//! a key, never lets the end of the arguments end a text, and never reads an escape: a text that was
-//! not escaped in one place may not have been in another, so `\n` in it could mean either.
+//! Takes the position where a text starts; returns the quote that ends it, if every other quote in it can only be content: `git
+//! log --format="%H" -1`. It never treats a quote as content if it could end the text or open a key, never lets the end of the
+//! arguments end a text, and never decodes an escape: a text that was not escaped in one place may not have been in another, so
+//! `\n` in it could mean either.
 
 use std::ops::Range;
 
 /// How a text ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With its first quote, as usual.
+    /// At its first quote, as usual.
     FirstQuote,
-    /// After quotes that are content, of which this is the first pair.
+    /// After quotes that are content; this is the first pair of them.
     AfterPair { first: Range<usize>, end: usize },
-    /// There is no telling.
+    /// It cannot be decided.
     Unclear,
 }
 
-/// How far the text after a quote is looked at. Keys of real tools have up to 60 characters; a text in quotes
-/// that is longer might be one, so its quote is not taken for content.
+/// How far to look after a quote. Keys of real tools have up to 60 characters; a longer quoted text might be one, so its quote
+/// is not treated as content.
 const LOOK_AHEAD: usize = 200;
 
-/// Which quote ends the text that begins at `start`, after its opening quote.
+/// Which quote ends the text that starts at `start`, after its opening quote.
 pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
     let has_inner = match text[start..].find(['"', '\\']) {
         Some(at) => {
@@ -45,7 +45,7 @@ pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
         }
         let after = &text[open + 1..];
         if can_end(after, in_list) {
-            // A quote after one of these opens rather than ends, and the text is cut off in what it opens.
+            // A quote after one of these opens rather than ends, and the text is cut off inside what it opens.
             return match first {
                 Some(first) if !before.ends_with([' ', '\t', '=', '(']) => {
                     Ending::AfterPair { first, end: open }
@@ -71,7 +71,7 @@ pub(super) fn ending(text: &str, start: usize, in_list: bool) -> Ending {
     Ending::Unclear
 }
 
-/// What was seen of a text between its quoted parts.
+/// What was seen of a text outside its quoted parts.
 #[derive(Default)]
 struct Outside {
     open_parentheses: usize,
@@ -88,9 +88,9 @@ impl Outside {
         }
     }
 
-    /// Whether a quote after this part of the text, which begins the text or follows a quoted part, can open
-    /// a quoted part: `say "`, `href="`, `print("`, `get("KEY", "`. One that begins a line is rather the key of a
-    /// member, one after a colon its value, and one after a comma an item, unless a call of a function is open.
+    /// Whether a quote after this part of the text, which starts the text or follows a quoted part, can open a quoted part:
+    /// `say "`, `href="`, `print("`, `get("KEY", "`. A quote at the start of a line is more likely the key of a member, one
+    /// after a colon its value, and one after a comma an item, unless a function call is open.
     fn can_open(&self, part: &str, follows_quoted: bool) -> bool {
         if part.ends_with(['=', '(', '>']) {
             return true;
@@ -107,8 +107,8 @@ impl Outside {
     }
 }
 
-/// Whether these characters can be between two quotes that belong together. What begins or ends like an
-/// operator is between two texts that are joined: `"ls "+dir+" -la"`, `"ls ".$dir." -la"`.
+/// Whether these characters can be between two quotes that belong together. Text that starts or ends with an operator is
+/// between two concatenated texts: `"ls "+dir+" -la"`, `"ls ".$dir." -la"`.
 fn is_quoted(quoted: &str) -> bool {
     let begins = |c: char| c.is_whitespace() || ",:{}[]+&|\\);".contains(c);
     let ends = |c: char| c.is_whitespace() || ",:{[(=+&|".contains(c);
@@ -121,7 +121,7 @@ fn is_quoted(quoted: &str) -> bool {
         && !operator
 }
 
-/// Whether this can follow a quoted part inside a text: a blank, a sign, or the quote that ends the text.
+/// Whether this can follow a quoted part inside a text: a blank, a punctuation mark, or the quote that ends the text.
 fn can_follow(after: &str, in_list: bool) -> bool {
     match after.chars().next() {
         Some('"') => can_end(&after[1..], in_list),
@@ -130,8 +130,7 @@ fn can_follow(after: &str, in_list: bool) -> bool {
     }
 }
 
-/// Whether a quote with this after it could end a text, or be the end of a key. What cannot be seen
-/// within the look-ahead could be anything.
+/// Whether a quote followed by this could end a text, or be the end of a key. What is beyond the look-ahead could be anything.
 fn can_end(after: &str, in_list: bool) -> bool {
     let near = near(after);
     let next = near.trim_start();
@@ -144,7 +143,7 @@ fn can_end(after: &str, in_list: bool) -> bool {
     }
 }
 
-/// Whether a key with its colon could be here, or the end of an object after a comma too many.
+/// Whether a key with its colon could be here, or the end of an object after a surplus comma.
 fn is_key(text: &str) -> bool {
     let text = text.trim_start();
     let quoted = |quote: char| match text[1..].split_once(quote) {
@@ -160,7 +159,7 @@ fn is_key(text: &str) -> bool {
             let after = text.trim_start_matches(name);
             let after = after.strip_prefix(['"', '\'']).unwrap_or(after);
             let colon = after.trim_start();
-            // An address is not a key.
+            // A URL is not a key.
             colon.is_empty() || (colon.starts_with(':') && !colon.starts_with("://"))
         }
     }
@@ -170,7 +169,7 @@ fn is_comment(text: &str) -> bool {
     text.starts_with("//") || text.starts_with("/*")
 }
 
-/// Whether text after a value goes on with another member: a comma, a key and a colon.
+/// Whether the text after a value continues with another member: a comma, a key and a colon.
 pub(super) fn goes_on(after: &str) -> bool {
     let next = near(after).trim_start().strip_prefix(',');
     next.is_some_and(|next| next.trim_start().starts_with(['"', '\'']) && is_key(next))

@@ -1,16 +1,16 @@
-//! Stage 3: proposes edits that make a refused call valid. The validator alone decides.
+//! Stage 3: proposes edits that make a refused call valid. Only the validator decides.
 //!
-//! Takes arguments that could not be read or did not fit; returns a value that the schema accepts
-//! with every edit on record, or nothing. The rules of safety, in order:
+//! Takes arguments that could not be parsed or did not match; returns a value that the schema accepts with every edit on
+//! record, or nothing. The safety rules, in order:
 //!
-//! 1. It is only asked about calls that were refused; a value that the schema accepts is never touched.
+//! 1. Only refused calls are repaired; a value that the schema accepts is never touched.
 //! 2. A text that is cut off is never completed.
-//! 3. Nothing is invented: a value comes out of the text or is the schema's own default.
+//! 3. Nothing is invented: a value comes from the text or is the schema's own default.
 //! 4. Edits are proposed only where the validator objects, and it is asked again after each.
-//! 5. Two equally good edits with different results are an ambiguity, and that is a refusal.
+//! 5. Two equally good edits with different results are an ambiguity, and the call is refused.
 //! 6. No edit above the grade that the policy allows is applied, and none that the stakes forbid.
-//! 7. What says something is never dropped: no word, no comment, no key with a value, unless the tool is declared to
-//!    only read and the edit is a guess.
+//! 7. Nothing meaningful is ever dropped: no word, no comment, no key with a value, unless the tool is declared read-only and
+//!    the edit is a guess.
 
 mod bracket;
 mod envelope;
@@ -41,16 +41,16 @@ use crate::tool::Tool;
 use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
 
-/// Where trials are noted, if they are asked for.
+/// Where trials are recorded, if requested.
 pub(crate) type Trace = Option<Vec<Trial>>;
 
 /// Which edits are applied without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RepairPolicy {
-    /// By the effect of the tool: up to `guess` for one that only reads, `lossless` for any other.
+    /// By the effect of the tool: up to `guess` for a read-only one, `lossless` for any other.
     #[default]
     ByEffect,
-    /// None at all.
+    /// No edits at all.
     Never,
     /// Up to this grade, whatever the tool does.
     UpTo(Grade),
@@ -59,7 +59,7 @@ pub enum RepairPolicy {
 impl RepairPolicy {
     /// The highest grade that may be applied to calls of a tool.
     pub fn cap(self, tool: &Tool) -> Option<Grade> {
-        // Where a name contradicts the hint that it only reads, nothing is declared.
+        // If a name contradicts the hint that the tool is read-only, nothing counts as declared.
         match tool.spec().effect {
             Effect::Read if !tool.only_reads() => self.cap_for(Effect::Unknown),
             effect => self.cap_for(effect),
@@ -77,41 +77,41 @@ impl RepairPolicy {
     }
 }
 
-/// The outcome of looking for a repair.
+/// The outcome of the search for a repair.
 #[derive(Debug)]
 pub(crate) enum Healing {
-    /// The schema accepts this.
+    /// The schema accepts this value.
     Healed {
         arguments: Value<'static>,
         edits: Vec<Edit>,
     },
-    /// Repair found out what is wrong, and that it must not be repaired: two readings, several values, a cut.
+    /// Repair found what is wrong, and that it must not be repaired: two readings, several values, a cut.
     Refused(Box<Failure>),
     /// Nothing makes it valid.
     Hopeless,
 }
 
-/// How many steps looking for a repair may take: less than two milliseconds. A usual call takes some ten thousand; a slip
-/// among 10,000 allowed values takes nine tenths.
+/// How many steps the search for a repair may take: less than two milliseconds. A usual call takes about ten thousand; a typing
+/// error among 10,000 allowed values takes nine tenths of it.
 const SEARCHING: usize = 1_150_000;
 
-/// The same where what is found is only proposed: that comes after a search in vain, and is worth less.
+/// The limit if the edits are only proposed: that follows a search without success, and is worth less.
 const PROPOSING: usize = SEARCHING / 3;
 
-/// What repair has to know about a call beside its arguments.
+/// What repair needs to know about a call besides its arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'t> {
     pub(crate) tool: &'t Tool,
     /// The highest grade that is applied.
     pub(crate) cap: Grade,
-    /// Whether the provider says that the answer ended by itself.
+    /// Whether the provider says that the answer ended normally.
     pub(crate) is_complete: bool,
-    /// Whether what is found is only proposed to the model, which does no harm, whatever is at stake.
+    /// Whether the edits are only proposed to the model, which is harmless at any stakes.
     pub(crate) only_proposes: bool,
 }
 
 impl Terms<'_> {
-    /// What is at stake whatever the arguments are.
+    /// The stakes regardless of the arguments.
     fn stakes(&self) -> Stakes {
         if self.only_proposes {
             Stakes::Reads
@@ -121,7 +121,7 @@ impl Terms<'_> {
     }
 }
 
-/// Looks for edits that make a text of arguments valid.
+/// Searches for edits that make the text of arguments valid.
 pub(crate) fn heal_text(
     text: &str,
     terms: &Terms<'_>,
@@ -156,7 +156,7 @@ pub(crate) fn heal_text(
         Healing::Healed { arguments, edits } => (arguments, edits),
         other => return other,
     };
-    // What the call asks for may show only now: `"{'action': 'delete', }"`.
+    // The operation may only become visible now: `"{'action': 'delete', }"`.
     if let Some(refusal) = forbidden(&edits, terms.stakes().with(&arguments), terms) {
         return refusal;
     }
@@ -164,7 +164,7 @@ pub(crate) fn heal_text(
     Healing::Healed { arguments, edits }
 }
 
-/// What speaks against the liberties that reading took, at these stakes.
+/// The objection to the liberties taken while reading, at these stakes.
 fn forbidden(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Option<Healing> {
     let is = |edit: &Edit, liberty: &RuleRow| edit.rule == liberty.name;
     // The comma may be all that is left of a call that a gateway cut and closed.
@@ -193,7 +193,7 @@ fn several_values(count: usize) -> Healing {
     Healing::Refused(Failure::new(Code::AmbiguousCall, cause).into())
 }
 
-/// The whole values of a text, if there is nothing between and around them but debris, and reading them was lossless.
+/// The complete values of a text, if there is only debris between and around them, and reading them was lossless.
 pub(crate) fn side_by_side(
     text: &str,
     tool: &Tool,
@@ -203,7 +203,7 @@ pub(crate) fn side_by_side(
         Ok(value) => (vec![value.into_owned()], Vec::new()),
         Err(_) => match extract::read(text, tool, max_depth) {
             Extract::One(value, edits) => (vec![value], edits),
-            // One that is repeated may be meant once.
+            // A repeated one may be meant once.
             Extract::Several(several)
                 if !several.has_words && several.others.len() + 1 == several.count =>
             {
@@ -218,8 +218,8 @@ pub(crate) fn side_by_side(
     is_lossless.then_some(values)
 }
 
-/// Whether only the first of several values can be a call of this tool: the others have no key that it knows. Models make up
-/// the result after the call. For tools that read alone.
+/// Whether only the first of several values can be a call of this tool: the others have none of its keys. Models make up the
+/// result after the call. For read-only tools.
 fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
     let schema = terms.tool.schema().map(CompiledSchema::source);
     let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
@@ -238,7 +238,7 @@ fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
             .all(|other| matches!(other, Value::Object(_)) && !is_known(other))
 }
 
-/// Where a text that is not JSON ends before its value does; `None` if that is not what is wrong with it.
+/// Where a text that is not JSON ends before its value does; `None` if that is not its problem.
 pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path> {
     match extract::read(text, tool, max_depth) {
         Extract::CutOff(path) => Some(path),
@@ -246,7 +246,7 @@ pub(crate) fn seen_cut(text: &str, tool: &Tool, max_depth: usize) -> Option<Path
     }
 }
 
-/// Looks for edits that make a value valid. `objections` are what the schema says about it, if it was asked.
+/// Searches for edits that make a value valid. `objections` are those of the schema, if it was asked.
 pub(crate) fn heal_value(
     value: &Value<'_>,
     objections: Option<&[LocatedIssue]>,
@@ -269,7 +269,7 @@ pub(crate) fn heal_value(
     heal_plain(value, objections, terms, trace)
 }
 
-/// The same, where the value is the arguments themselves.
+/// The same, if the value is the arguments themselves.
 fn heal_plain(
     value: &Value<'_>,
     objections: Option<&[LocatedIssue]>,
@@ -305,7 +305,7 @@ fn heal_plain(
         if !search::depend_on_stakes(edits) || !edits.iter().any(stakes::names_operation) {
             return healing;
         }
-        // What the call asks for may show only in what was made of it: another way has to be found, or none.
+        // The operation may only be visible in the edited arguments: then another repair is needed, or none.
         let seen = of_tool.with(arguments);
         if seen <= stakes.get() {
             return healing;

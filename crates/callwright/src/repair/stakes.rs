@@ -1,8 +1,8 @@
-//! What a wrong edit could do: looked at before any edit is proposed.
+//! What a wrong edit could do, determined before any edit is proposed.
 //!
-//! Takes a tool and, where they can be read, the arguments of a call; says how careful repair has to be. It
-//! knows no rule. A word that is not on the list of destroying ones never makes repair bolder than an ordinary
-//! change allows: only a declaration does.
+//! Takes a tool and, if they can be parsed, the arguments of a call; returns how careful repair has to be. It knows no rule. A
+//! word that is not on the list of destructive ones never makes repair bolder than for an ordinary change: only a declaration
+//! does.
 
 use std::cell::OnceCell;
 
@@ -13,12 +13,11 @@ use crate::words::{Edit, named, says_destroy};
 named! {
     /// What a wrong edit could do, from harmless to fatal.
     pub enum Stakes {
-        /// The tool is declared to only read.
+        /// The tool is declared read-only.
         Reads = "reads",
         /// The call may change something.
         Changes = "changes",
-        /// The call may destroy or spend something: by declaration, or by the name of the tool or of an operation that
-        /// it asks for.
+        /// The call may destroy or spend something: by declaration, or by the name of the tool or of a requested operation.
         Destroys = "destroys",
     }
 }
@@ -28,14 +27,14 @@ impl Stakes {
     pub(super) fn of_tool(tool: &Tool) -> Stakes {
         if tool.only_reads() {
             Stakes::Reads
-        } else if tool.is_grave() {
+        } else if tool.may_destroy_or_spend() {
             Stakes::Destroys
         } else {
             Stakes::Changes
         }
     }
 
-    /// The stakes of a call with these arguments, if any call has at least these.
+    /// The stakes of a call with these arguments, at least those of the tool.
     pub(super) fn with(self, arguments: &Value<'_>) -> Stakes {
         match self {
             Stakes::Changes if names_destruction(arguments, &mut { MOST_NODES }) => {
@@ -46,8 +45,7 @@ impl Stakes {
     }
 }
 
-/// The stakes of one call. Its arguments are looked through when the first rule depends on it: most edits are allowed
-/// whatever is at stake.
+/// The stakes of one call. Its arguments are searched when the first rule depends on it: most edits are allowed at any stakes.
 #[derive(Debug)]
 pub(super) struct CallStakes<'v> {
     of_tool: Stakes,
@@ -70,31 +68,31 @@ impl<'v> CallStakes<'v> {
             .get_or_init(|| self.of_tool.with(self.arguments))
     }
 
-    /// Whether something that may be done up to these stakes may be done with some arguments of the tool.
+    /// Whether something that is allowed up to these stakes is allowed for some arguments of the tool.
     pub(super) fn may_allow(&self, up_to: Stakes) -> bool {
         self.of_tool <= up_to
     }
 
-    /// Whether something that may be done up to these stakes may be done here.
+    /// Whether something that is allowed up to these stakes is allowed for this call.
     pub(super) fn allow(&self, up_to: Stakes) -> bool {
         up_to == Stakes::Destroys || self.get() <= up_to
     }
 }
 
-/// Whether an edit puts in something that may name an operation that destroys: the rest of the arguments is as it was.
+/// Whether an edit introduces something that may name a destructive operation; the rest of the arguments is unchanged.
 pub(super) fn names_operation(edit: &Edit) -> bool {
     let key = edit.path.last();
     key.is_some_and(|key| says_destroy(&key)) || names_destruction(&edit.after, &mut { MOST_NODES })
 }
 
-/// How many values are looked at. Operations are named among the first, at any depth.
+/// How many values are examined. Operations are named among the first, at any depth.
 const MOST_NODES: usize = 256;
 
-/// How much of a text is looked at: operations are named at its beginning (`DELETE FROM users`).
+/// How much of a text is examined: operations are named at its start (`DELETE FROM users`).
 const BEGINNING: usize = 120;
 
-/// Whether a key or a value among the arguments names an operation that destroys: `{"action": "delete"}`,
-/// `{"purge": true}`. Also if so many values were looked at that one may have been missed.
+/// Whether a key or a value in the arguments names a destructive operation: `{"action": "delete"}`, `{"purge": true}`. Also
+/// true if the limit was reached and one may have been missed.
 fn names_destruction(value: &Value<'_>, nodes_left: &mut usize) -> bool {
     let Some(left) = nodes_left.checked_sub(1) else {
         return true;

@@ -1,8 +1,8 @@
-//! What may be around a value without being part of it.
+//! What may surround a value without being part of it.
 //!
-//! Takes the text in front of a value, between two or after it; returns the liberty that leaving it out takes, or
-//! nothing, where it may hold data or another call. What is debris is for [`template`] to say, here as in rescue. Words are
-//! not judged: no list of them could be, in every language. They are a guess for tools that read ([`syntax::PROSE`]).
+//! Takes the text before a value, between two values or after one; returns the liberty that leaving it out takes, or nothing,
+//! if it may contain data or another call. [`template`] decides what is debris, here as in rescue. Words are not interpreted:
+//! no list could cover every language. Leaving them out is a guess, for read-only tools ([`syntax::PROSE`]).
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::json::Value;
 use crate::tool::Tool;
 use crate::validate::CompiledSchema;
 use crate::words::nearest::same_spelling;
-use crate::words::template::{self, Around, Debris, Side};
+use crate::words::template::{self, CallSide, Debris, DebrisContext};
 
-/// What it takes to leave out the text in front of a value, of which the keys are given.
+/// The liberty of leaving out the text before a value with these keys.
 pub(super) fn in_front(
     before: &str,
     tool: &Tool,
@@ -23,7 +23,7 @@ pub(super) fn in_front(
 ) -> Option<&'static RuleRow> {
     let (reasoning, before) = before.split_at(after_reasoning(before)?);
     let has_reasoning = !reasoning.trim().is_empty();
-    if let Some(debris) = debris(before, tool, Side::Before) {
+    if let Some(debris) = debris(before, tool, CallSide::Before) {
         let liberty = if has_reasoning {
             &syntax::REASONING
         } else {
@@ -38,7 +38,7 @@ pub(super) fn in_front(
         .then_some(&syntax::PROSE)
 }
 
-/// Where a text begins after a block of reasoning, also of one that the prompt began.
+/// Where the text after a block of reasoning starts, even if the prompt opened the block.
 pub(super) fn after_reasoning(text: &str) -> Option<usize> {
     if let Some(end) = after_analysis(text) {
         return Some(end);
@@ -60,7 +60,7 @@ fn after_analysis(text: &str) -> Option<usize> {
     template::is_finished(reasoning).then(|| text.len() - after.len())
 }
 
-/// Whether a line is one word alone, which may be the name of another tool. One that ends a sentence or numbers an item is
+/// Whether a line is a single word, which may be the name of another tool. A word that ends a sentence or numbers an item is
 /// not, nor are the words of a template.
 fn names_another(line: &str, tool: &Tool) -> bool {
     let line = line.trim();
@@ -74,24 +74,24 @@ fn names_another(line: &str, tool: &Tool) -> bool {
 
 /// Whether text between two values only separates them.
 pub(super) fn is_between(between: &str, tool: &Tool) -> bool {
-    debris(between, tool, Side::Between).is_some()
+    debris(between, tool, CallSide::Between).is_some()
 }
 
-/// What it takes to leave out the text after a value, of which the keys are given.
+/// The liberty of leaving out the text after a value with these keys.
 pub(super) fn after(
     behind: &str,
     tool: &Tool,
     present: &BTreeSet<&str>,
 ) -> Option<&'static RuleRow> {
-    if let Some(debris) = debris(behind, tool, Side::After) {
+    if let Some(debris) = debris(behind, tool, CallSide::After) {
         return Some(of_debris(debris));
     }
     let words = without_marks(behind);
     (goes_on_apart(behind) && !holds_member(&words, tool, present)).then_some(&syntax::PROSE)
 }
 
-fn debris<'t>(text: &'t str, tool: &Tool, side: Side) -> Option<Debris<'t>> {
-    let around = Around {
+fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> {
+    let around = DebrisContext {
         side,
         is_message: false,
         is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
@@ -100,7 +100,7 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: Side) -> Option<Debris<'t>> {
     template::debris(text, &around)
 }
 
-/// What it takes to leave out debris.
+/// The liberty of leaving out debris.
 fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
     if debris.has_fence {
         &syntax::FENCE
@@ -113,7 +113,7 @@ fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
     }
 }
 
-/// Whether words after a value are a text of their own. What follows on the same line may belong to the value: `} or 5`.
+/// Whether words after a value are separate from it. Text on the same line may belong to the value: `} or 5`.
 fn goes_on_apart(behind: &str) -> bool {
     const FEWEST_WORDS: usize = 3;
     let line = behind.trim_start_matches([' ', '\t', '}', ']']);
@@ -123,7 +123,7 @@ fn goes_on_apart(behind: &str) -> bool {
             && !first.contains(|c: char| c.is_ascii_digit() || "\"'`{}[]".contains(c))
     };
     let is_signs = || !behind.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
-    // What ends a file or a stream: `EOF`, `[DONE]`.
+    // The end of a file or a stream: `EOF`, `[DONE]`.
     let last = first.trim().trim_matches(['[', ']', '(', ')']);
     let is_end = || !last.is_empty() && last.chars().all(|c| c.is_uppercase() || c == '_');
     line.starts_with(['\n', '\r', '<', '`', '#', '/', '('])
@@ -132,8 +132,9 @@ fn goes_on_apart(behind: &str) -> bool {
         || is_end()
 }
 
-/// Whether words hold a member that is missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have colons
-/// too, so it takes quotes or a key of the tool, and a value on the same line. What the value has already is explained.
+/// Whether words contain a member that is missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have colons too,
+/// so it takes quotes or a key of the tool, and a value on the same line. A member that the value already has is merely
+/// explained.
 fn holds_member(words: &str, tool: &Tool, present: &BTreeSet<&str>) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     words.match_indices([':', '=']).any(|(at, _)| {
@@ -168,7 +169,7 @@ pub(super) fn keys_of<'v>(value: &'v Value<'_>, into: &mut BTreeSet<&'v str>) {
     }
 }
 
-/// A text without the marks and fences of a template.
+/// A text without template markers and fences.
 fn without_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -179,7 +180,7 @@ fn without_marks(text: &str) -> String {
         if at == next
             && let Some(sign) = text[next..].chars().next()
         {
-            // What a row of signs opens is the same after each of them but the last.
+            // After each character of a row but the last, the next opens the same.
             let rest = &text[next..];
             let row = rest.len() - rest.trim_start_matches(sign).len();
             at = next + if row > 2 { row - 1 } else { 1 };

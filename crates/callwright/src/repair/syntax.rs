@@ -1,5 +1,4 @@
-//! The liberties that reading takes with a text: one table, with how far each departs from what was sent and how much
-//! may be at stake.
+//! The liberties that reading takes with a text: one table, with the grade of each and the highest stakes at which it is taken.
 //!
 //! The rules on values are in [`super::rules`]. No other liberty is ever taken.
 
@@ -25,7 +24,7 @@ macro_rules! liberties {
 liberties! {
     /// White space that JSON does not allow.
     WHITE_SPACE = "white_space", Lossless, Destroys;
-    /// A comment of nothing but blanks, stars and dashes.
+    /// A comment that contains only blanks, stars and dashes.
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
     /// A comment that says something: "wait for approval", or a member that was commented out.
     COMMENT = "comment", Guess, Reads;
@@ -36,7 +35,7 @@ liberties! {
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
-    /// A key without its first quote: it may lack more than that.
+    /// A key without its opening quote: more than that may be missing.
     HALF_QUOTED_KEY = "half_quoted_key", Guess, Changes;
     /// `True`, `None` and the like.
     LITERAL = "literal", Lossless, Destroys;
@@ -56,7 +55,7 @@ liberties! {
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
     /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
-    /// A closed block of reasoning in front of the value.
+    /// A closed block of reasoning before the value.
     REASONING = "reasoning", Lossless, Destroys;
     /// A list around one call, `[{…}]`.
     CALL_IN_LIST = "call_in_list", Lossless, Destroys;
@@ -64,7 +63,7 @@ liberties! {
     ENVELOPE = "envelope", Lossless, Destroys;
     /// Extra closing brackets and meaningless punctuation around the value.
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
-    /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
+    /// Words around the value. No list of words can tell an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;
     /// The same value repeated. Two payments may be meant, so the tool must read or be idempotent.
     REPEATED_VALUE = "repeated_value", Lossless, Reads;
@@ -94,7 +93,7 @@ impl RuleRow {
     }
 }
 
-/// Whether the liberty that an edit took may be taken at these stakes.
+/// Whether the liberty that an edit took is allowed at these stakes.
 pub(super) fn is_allowed(edit: &Edit, stakes: Stakes) -> bool {
     let row = LIBERTIES.iter().find(|liberty| liberty.name == edit.rule);
     row.is_some_and(|liberty| stakes <= liberty.up_to)

@@ -1,4 +1,4 @@
-//! Every liberty and every rule of repair as one table, for people: `callwright explain --repairs` prints it.
+//! All liberties and repair rules as one table, for people: `callwright explain --repairs` prints it.
 
 use super::rules::RULES;
 use super::stakes::Stakes;
@@ -13,7 +13,7 @@ pub struct RuleRow {
     pub name: &'static str,
     /// How far it departs from what was sent.
     pub grade: Grade,
-    /// The highest stakes at which it is applied, whatever grade is set.
+    /// The highest stakes at which it is applied, regardless of the configured grade.
     pub up_to: Stakes,
     /// What it does.
     pub about: &'static str,
@@ -36,7 +36,7 @@ pub fn rules() -> Vec<RuleRow> {
 mod tests {
     use super::*;
 
-    /// The search takes rules in the order of the table, and those of one grade and cost as one tier.
+    /// The search takes rules in table order, and those of equal grade and cost as one tier.
     #[test]
     fn rules_are_in_the_order_of_their_grade_and_cost() {
         assert!(RULES.is_sorted_by_key(|rule| (rule.row.grade, rule.cost)));
@@ -55,9 +55,9 @@ mod tests {
         }
     }
 
-    /// What drops something that was said is a guess, and for reads alone.
+    /// An edit that drops meaningful words is a guess, and only for read-only tools.
     #[test]
-    fn words_are_dropped_for_reads_alone() {
+    fn words_are_dropped_only_for_read_only_tools() {
         for name in ["prose", "comment", "null_text_left_out"] {
             let rule = rules().into_iter().find(|rule| rule.name == name);
             assert!(

@@ -1,9 +1,8 @@
-//! A reader for what models write instead of JSON, with a ledger of every liberty it takes.
+//! A reader for what models write instead of JSON, which records every liberty it takes.
 //!
-//! Takes text that starts with `{` or `[`; returns its one reading, the edits, and where it ends; or
-//! nothing, where there is more than one reading or none. It never completes a text that ends in the
-//! middle, never drops a character of a string, and takes no expression for a value. Unescaped quotes
-//! inside a text are content only if the caller asks for it.
+//! Takes text that starts with `{` or `[`; returns its only reading, the edits, and where it ends; or nothing, if there is more
+//! than one reading or none. It never completes a text that ends in the middle, never drops a character of a string, and never
+//! accepts an expression as a value. Unescaped quotes inside a string are content only if the caller asks for it.
 
 use std::borrow::Cow;
 
@@ -15,7 +14,7 @@ use super::syntax;
 use super::table::RuleRow;
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows, parse_at};
 
-/// What one text held.
+/// The reading of one text.
 pub(super) struct TolerantReading {
     pub(super) value: Value<'static>,
     pub(super) edits: Vec<Edit>,
@@ -28,13 +27,13 @@ pub(super) struct TolerantReading {
 pub(super) enum NoReading {
     /// The text ends before the value does.
     CutOff,
-    /// Not something that is written for JSON, or more than one reading.
+    /// It is not meant as JSON, or there is more than one reading.
     Unclear,
 }
 
-pub(super) type Read<T> = Result<T, NoReading>;
+pub(super) type TolerantResult<T> = Result<T, NoReading>;
 
-/// Reads the value that starts at byte `from`, strictly if possible; if it has no reading, says why and where.
+/// Reads the value that starts at byte `from`, strictly if possible; if there is no reading, returns why and where.
 pub(super) fn read(
     text: &str,
     from: usize,
@@ -50,8 +49,8 @@ pub(super) fn read(
     }
 }
 
-/// The same, where unescaped quotes inside a text may be content. A text that takes other liberties
-/// with what separates one value from the next has no reading then: each would weaken the evidence for the other.
+/// The same, but unescaped quotes inside a string may be content. A text that also takes liberties with separators between
+/// values has no reading then: each liberty would weaken the evidence for the other.
 pub(super) fn read_inner_quotes(
     text: &str,
     from: usize,
@@ -97,11 +96,11 @@ struct TolerantReader<'t> {
     text: &'t str,
     at: usize,
     edits: Vec<Edit>,
-    /// The innermost place that was being read when reading stopped.
+    /// The innermost path that was being read when reading stopped.
     stopped: Option<Path>,
-    /// Whether quotes inside a text may be content.
+    /// Whether quotes inside a string may be content.
     inner_quotes: bool,
-    /// Whether the value that comes next is an item of a list.
+    /// Whether the next value is an item of a list.
     in_list: bool,
 }
 
@@ -114,13 +113,13 @@ impl<'t> TolerantReader<'t> {
         self.rest().chars().next()
     }
 
-    fn next_token(&mut self) -> Read<char> {
+    fn next_token(&mut self) -> TolerantResult<char> {
         self.skip_blank()?;
         self.peek().ok_or(NoReading::CutOff)
     }
 
     /// White space and comments.
-    fn skip_blank(&mut self) -> Read<()> {
+    fn skip_blank(&mut self) -> TolerantResult<()> {
         loop {
             let rest = self.rest();
             let trimmed = rest.trim_start();
@@ -142,7 +141,7 @@ impl<'t> TolerantReader<'t> {
                 None => NoReading::CutOff,
             })?;
             let before = &trimmed[..comment];
-            // `/* ❌ */` and `/* … */` say something too.
+            // `/* ❌ */` and `/* … */` also say something.
             let says_nothing = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '-' | '=');
             let says_something = !before.chars().all(says_nothing);
             let liberty = if says_something {
@@ -155,7 +154,7 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
-    /// Records a liberty, once per rule: the first place shows it. Of comments each is shown.
+    /// Records a liberty, once per rule: the first place is enough. Every comment is recorded.
     fn note(&mut self, liberty: &RuleRow, path: &Path, before: &str, after: &str) {
         let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
         if is_comment || !self.has_noted(liberty) {
@@ -167,7 +166,7 @@ impl<'t> TolerantReader<'t> {
         self.edits.iter().any(|edit| edit.rule == liberty.name)
     }
 
-    fn value(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+    fn value(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
         match self.next_token()? {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
@@ -180,7 +179,7 @@ impl<'t> TolerantReader<'t> {
     }
 
     /// A value inside another one.
-    fn inner(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+    fn inner(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
         let value = self.value(path, depth_left);
         if value.is_err() && self.stopped.is_none() {
             self.stopped = Some(path.clone());
@@ -188,7 +187,7 @@ impl<'t> TolerantReader<'t> {
         value
     }
 
-    fn object(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+    fn object(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
         self.at += 1;
         let mut members: Vec<Member<'static>> = Vec::new();
         loop {
@@ -223,7 +222,7 @@ impl<'t> TolerantReader<'t> {
                     }
                 }
                 '}' => {}
-                // `"a," "b"`: the comma may have slipped into the text.
+                // `"a," "b"`: the comma may have slipped into the string.
                 '"' | '\'' if self.at > end && !ends_with_comma(&members) => {
                     self.note(&syntax::MISSING_COMMA, path, "", ",");
                 }
@@ -232,7 +231,7 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
-    fn key(&mut self, path: &Path) -> Read<String> {
+    fn key(&mut self, path: &Path) -> TolerantResult<String> {
         match self.next_token()? {
             quote if is_quote(quote) => self.string(quote, path),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
@@ -257,7 +256,7 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
-    fn array(&mut self, path: &Path, depth_left: usize) -> Read<Value<'static>> {
+    fn array(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -285,7 +284,7 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
-    fn number(&mut self) -> Read<Value<'static>> {
+    fn number(&mut self) -> TolerantResult<Value<'static>> {
         let rest = self.rest();
         let length = rest
             .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
@@ -296,8 +295,8 @@ impl<'t> TolerantReader<'t> {
         Ok(Value::Number(Number::from_literal(literal.to_owned())))
     }
 
-    /// `true`, `None` and their kin. Any other bare word is an expression or a name.
-    fn word(&mut self, path: &Path) -> Read<Value<'static>> {
+    /// `true`, `None` and similar words. Any other bare word is an expression or a name.
+    fn word(&mut self, path: &Path) -> TolerantResult<Value<'static>> {
         let rest = self.rest();
         let length = rest
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -316,8 +315,8 @@ impl<'t> TolerantReader<'t> {
         Ok(value)
     }
 
-    /// Steps over a value of so many bytes, if it is one and what follows shows that it is whole.
-    fn end_scalar(&mut self, length: usize, is_value: bool) -> Read<()> {
+    /// Moves past a value of this many bytes, if it is one and what follows shows that it is complete.
+    fn end_scalar(&mut self, length: usize, is_value: bool) -> TolerantResult<()> {
         match self.rest()[length..].trim_start().chars().next() {
             None => Err(NoReading::CutOff),
             Some(',' | '}' | ']') if is_value => {
@@ -328,10 +327,10 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
-    /// A text that may hold unescaped quotes. It has no escapes then. Where some are content, a text
-    /// with others that are escaped may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an
-    /// item may be those around a comma in it.
-    fn quoting(&mut self, path: &Path) -> Read<Value<'static>> {
+    /// A string that may contain unescaped quotes; it may not contain escapes. If some quotes are content, a string with
+    /// escaped ones may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an item may belong to a
+    /// comma in it.
+    fn quoting(&mut self, path: &Path) -> TolerantResult<Value<'static>> {
         let start = self.at + 1;
         let text = match ending(self.text, start, self.in_list) {
             Ending::FirstQuote => self.string('"', path)?,
@@ -357,8 +356,8 @@ impl<'t> TolerantReader<'t> {
         Ok(Value::String(Cow::Owned(text)))
     }
 
-    /// A string ends at the first quote of its own kind. Whether that was meant shows in what follows.
-    fn string(&mut self, quote: char, path: &Path) -> Read<String> {
+    /// A string ends at the first quote of its own kind. What follows shows whether that was meant.
+    fn string(&mut self, quote: char, path: &Path) -> TolerantResult<String> {
         self.at += quote.len_utf8();
         let start = self.at;
         let mut out = String::new();
@@ -373,7 +372,7 @@ impl<'t> TolerantReader<'t> {
                     out.push(decoded.unwrap_or('\\'));
                 }
                 c if closes(quote, c) => break,
-                // A plain quote may be the one that was to close it.
+                // A plain quote may be the one that was meant to close it.
                 '"' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() {
@@ -393,7 +392,7 @@ impl<'t> TolerantReader<'t> {
             self.note(&syntax::BACKSLASH, path, "\\", "\\\\");
         }
         self.at += self.peek().map_or(0, char::len_utf8);
-        // Of many texts only the first is shown.
+        // Only the first of many strings is recorded.
         if quote != '"' && !self.has_noted(&syntax::SINGLE_QUOTES) {
             let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
             self.note(&syntax::SINGLE_QUOTES, path, &before, &after);
@@ -406,7 +405,7 @@ fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'') || is_typographic(c)
 }
 
-/// The quotes that word processors make of `"`. Models put the same one on both sides, too.
+/// The quotes that word processors make of `"`. Models sometimes put the same one on both sides.
 fn is_typographic(c: char) -> bool {
     matches!(c, '“' | '”')
 }
@@ -415,16 +414,16 @@ fn closes(quote: char, c: char) -> bool {
     c == quote || is_typographic(quote) && is_typographic(c)
 }
 
-/// How many edits are noted before comments are no longer noted one by one.
+/// How many edits are recorded before comments are no longer recorded one by one.
 const MOST_NOTED: usize = 64;
 
-/// Whether the last member is a text that ends with a comma.
+/// Whether the last member is a string that ends with a comma.
 fn ends_with_comma(members: &[Member<'_>]) -> bool {
     let last = members.last().and_then(|(_, value)| value.as_str());
     last.is_some_and(|text| text.trim_end().ends_with(','))
 }
 
-/// Whether a text is a number as JSON writes them, within the range of a double.
+/// Whether a text is a JSON number within the range of a double.
 pub(super) fn is_number(text: &str) -> bool {
     !text.contains(char::is_whitespace)
         && matches!(crate::json::read_value(text), Ok(Value::Number(_)))

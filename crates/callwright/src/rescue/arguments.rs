@@ -1,22 +1,22 @@
 //! The arguments after a tool's name, as text that should be a JSON object.
 //!
-//! Takes the place where they start and what ends them, and returns their text. Text that is not JSON is
-//! passed on for repair to look at, if it is certain where it ends; it is not read here.
+//! Takes the place where they start and what ends them; returns their text. Text that is not JSON is passed on to repair,
+//! provided it is certain where it ends; it is not parsed here.
 
 use super::NoCall;
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use crate::json::{Problem, Value};
 
-/// What may end arguments, and what may not be in them.
+/// What may end arguments, and what they may not contain.
 pub(super) struct Border {
-    /// What follows the arguments; the end of the message otherwise.
+    /// The token that follows the arguments; if none, the end of the message.
     pub(super) end: Option<&'static str>,
-    /// What starts the next call: inside arguments that are not JSON it could belong to either.
+    /// The token that starts the next call: inside arguments that are not JSON it could belong to either.
     pub(super) next: &'static str,
 }
 
-/// Reads the text of the arguments that start here and steps over it, not over what ends them.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str> {
+/// Reads the text of the arguments that start here and moves past it, but not past the token that ends them.
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> RescueResult<&'t str> {
     cursor.skip_blank();
     let rest = cursor.rest();
     match cursor.json() {
@@ -36,8 +36,8 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str
     }
 }
 
-/// Text from a brace to a brace that is not JSON.
-pub(super) fn broken<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<&'t str> {
+/// Text from brace to brace that is not JSON.
+pub(super) fn broken<'t>(cursor: &mut Cursor<'t>, border: &Border) -> RescueResult<&'t str> {
     let rest = cursor.rest();
     let length = match border.end {
         Some(end) => rest.find(end).ok_or(NoCall::Unreadable)?,

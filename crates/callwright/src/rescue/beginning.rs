@@ -1,55 +1,55 @@
-//! Where in a message that is still coming calls may begin.
+//! Finds where calls may start in a message that is still streaming.
 //!
-//! Takes the text so far and says up to where it may be shown at once: whatever follows, if the whole message turns out to
-//! be calls, what is left of it ([`super::Rescued::rest`]) is at least that long. Says as early as it can that a message is
-//! none. A text is gone through once, however it is cut; nothing is read or judged here.
+//! Takes the text so far and returns how much of it may be shown at once: whatever follows, if the whole message turns out to
+//! be calls, the text left over ([`super::Rescued::rest`]) is at least that long. Reports as early as possible that a message
+//! does not consist of calls. Scans each text once, however it is split; never parses or judges a call.
 
+use super::among_words::{self, MOST_WORDS};
 use super::chance::{Chance, after_debris, beginning_of_calls};
-use super::cursor::Read;
+use super::cursor::RescueResult;
 use super::harmony;
 use super::offer::Offer;
 use super::surroundings::after_blanks;
-use super::told::{self, MOST_WORDS};
 use crate::words::template::{self, is_finished, reasoning_tags};
 
-/// What a message that is still coming may turn out to be.
+/// What a message that is still streaming may turn out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginning {
-    /// Whatever follows, the message is not calls.
+    /// Whatever follows, the message does not consist of calls.
     Never,
-    /// What is before this byte stays text in any case. From there on, calls may begin.
+    /// Everything before this byte is text in any case. From there on, calls may start.
     From(usize),
 }
 
-/// Follows a message while it comes, for [`Gate::call_may_begin`](crate::Gate::call_may_begin).
+/// Follows a message as it streams, for [`Gate::call_may_begin`](crate::Gate::call_may_begin).
 #[derive(Debug, Clone, Default)]
 pub struct CallWatch(Stage);
 
-/// What comes next in a message. Places are in its text.
+/// What comes next in a message. All positions are in its text.
 #[derive(Debug, Clone, Copy, Default)]
 enum Stage {
     /// A header, reasoning, or the body.
     #[default]
     Start,
-    /// Reasoning that is opened at a place, up to a tag that is not in the text up to `searched`.
+    /// Reasoning opened at a position; its closing tag is not in the text up to `searched`.
     Reasoning { opened: usize, searched: usize },
     /// Calls, or words before them.
     Body { start: usize },
-    /// Words around calls of tools that only read, of which none begins up to `searched`.
-    Told { start: usize, searched: usize },
+    /// Words around calls of read-only tools, none of which starts before `searched`.
+    AmongWords { start: usize, searched: usize },
     /// One of the messages of harmony.
     Harmony { message: usize, searched: usize },
-    /// Nothing but the end of the message tells more.
+    /// Only the end of the message can tell more.
     Decided(Beginning),
 }
 
-/// How long a beginning may be before it is held to the end of the message: looking at it again and again would take too
-/// long, and nothing that a call begins with is nearly as long.
+/// How long the start of a call may be before the decision is left to the end of the message: examining it again and again
+/// would take too long, and nothing that starts a call is nearly as long.
 const LONGEST_BEGINNING: usize = 1024;
 
 impl CallWatch {
-    /// Where calls may begin in a message of which this has come. Texts of one message only get longer; another one is
-    /// looked at from its beginning.
+    /// Where calls may start in a message that has arrived up to here. The texts of one message only grow; another message is
+    /// examined from its start.
     pub(crate) fn look(&mut self, offer: &Offer<'_>, text: &str) -> Beginning {
         if !self
             .0
@@ -70,14 +70,14 @@ impl CallWatch {
         }
     }
 
-    /// One stage on, or what is known until more comes.
+    /// Advances one stage, or returns what is known until more arrives.
     fn step(&self, offer: &Offer<'_>, text: &str) -> (Stage, Option<Beginning>) {
         match self.0 {
             Stage::Decided(beginning) => known(beginning),
             Stage::Start => start(text),
             Stage::Reasoning { opened, searched } => reasoning(text, opened, searched),
             Stage::Body { start } => body(offer, text, start),
-            Stage::Told { start, searched } => told(offer, text, start, searched),
+            Stage::AmongWords { start, searched } => among_words(offer, text, start, searched),
             Stage::Harmony { message, searched } => {
                 let next = harmony_message(offer, text, message, searched);
                 next.unwrap_or(known(Beginning::Never))
@@ -87,13 +87,13 @@ impl CallWatch {
 }
 
 impl Stage {
-    /// The places from which the text is read on.
+    /// The positions from which reading continues.
     fn places(self) -> [usize; 2] {
         match self {
             Stage::Start | Stage::Decided(Beginning::Never) => [0, 0],
             Stage::Reasoning { opened, searched } => [opened, searched],
             Stage::Body { start } => [0, start],
-            Stage::Told { start, searched } => [start, searched],
+            Stage::AmongWords { start, searched } => [start, searched],
             Stage::Harmony { message, searched } => [message, searched],
             Stage::Decided(Beginning::From(hold)) => [0, hold],
         }
@@ -104,7 +104,7 @@ fn known(beginning: Beginning) -> (Stage, Option<Beginning>) {
     (Stage::Decided(beginning), Some(beginning))
 }
 
-/// More has to come, unless there is a lot already.
+/// More has to arrive, unless there is already a lot.
 fn undecided(stage: Stage, text: &str, from: usize, hold: usize) -> (Stage, Option<Beginning>) {
     let beginning = Beginning::From(hold);
     if text.len().saturating_sub(from) > LONGEST_BEGINNING {
@@ -113,11 +113,11 @@ fn undecided(stage: Stage, text: &str, from: usize, hold: usize) -> (Stage, Opti
     (stage, Some(beginning))
 }
 
-/// Where no calls begin from here on: they may still come after words, if tools that only read are offered.
+/// No calls start here: they may still come after words, if read-only tools are offered.
 fn after_nothing(offer: &Offer<'_>, start: usize) -> (Stage, Option<Beginning>) {
     if offer.allows_any_words() {
         let searched = start;
-        (Stage::Told { start, searched }, None)
+        (Stage::AmongWords { start, searched }, None)
     } else {
         known(Beginning::Never)
     }
@@ -174,14 +174,14 @@ fn body(offer: &Offer<'_>, text: &str, start: usize) -> (Stage, Option<Beginning
     }
 }
 
-/// Words are shown up to the first place where calls may begin.
-fn told(
+/// Words are shown up to the first position where calls may start.
+fn among_words(
     offer: &Offer<'_>,
     text: &str,
     start: usize,
     searched: usize,
 ) -> (Stage, Option<Beginning>) {
-    for at in told::starts(text, searched).chain([text.len()]) {
+    for at in among_words::starts(text, searched).chain([text.len()]) {
         if at - start > MOST_WORDS {
             return known(Beginning::Never);
         }
@@ -189,7 +189,7 @@ fn told(
         match beginning_of_calls(offer, &text[at..]) {
             Chance::Yes => return known(Beginning::From(hold)),
             Chance::Maybe => {
-                let stage = Stage::Told {
+                let stage = Stage::AmongWords {
                     start,
                     searched: at,
                 };
@@ -198,17 +198,17 @@ fn told(
             Chance::No => {}
         }
     }
-    // The end of a text may begin anything.
+    // The end of a text may be the start of anything.
     known(Beginning::From(trimmed(text, text.len())))
 }
 
-/// Messages before the first call stay text, once they have ended. An error is a message that makes all of it text.
+/// Messages before the first call stay text once they have ended. An error means a message that turns everything into text.
 fn harmony_message(
     offer: &Offer<'_>,
     text: &str,
     message: usize,
     searched: usize,
-) -> Read<(Stage, Option<Beginning>)> {
+) -> RescueResult<(Stage, Option<Beginning>)> {
     let never = known(Beginning::Never);
     let (at, hold) = (after_blanks(text, message), trimmed(text, message));
     let rest = &text[at..];
@@ -223,7 +223,7 @@ fn harmony_message(
             never
         });
     }
-    // A call as JSON, for which the tool is not named in the header.
+    // A call as JSON, whose header does not name the tool.
     if rest.len() <= LONGEST_BEGINNING {
         match after_debris(offer, rest) {
             Chance::Yes => return Ok(known(Beginning::From(hold))),
@@ -280,7 +280,7 @@ fn harmony_message(
     })
 }
 
-/// Where the text before a place ends.
+/// Where the text before a position ends.
 fn trimmed(text: &str, at: usize) -> usize {
     text[..at].trim_ascii_end().len()
 }
@@ -289,7 +289,7 @@ fn find(text: &str, token: &str, from: usize) -> Option<usize> {
     text[from..].find(token).map(|at| from + at)
 }
 
-/// Up to where a token need not be looked for again.
+/// Up to where a token need not be searched for again.
 fn not_found(text: &str, token: &str, searched: usize) -> usize {
     let mut at = (text.len() + 1).saturating_sub(token.len()).max(searched);
     while !text.is_char_boundary(at) {

@@ -1,24 +1,24 @@
-//! Whether a text that is not whole begins calls, by its first characters.
+//! Whether an incomplete text starts calls, judging by its first characters.
 //!
-//! Looks at marks of the notations, at debris, at names of offered tools and at the keys of a call as JSON. `No` is certain,
-//! whatever follows; `Yes` only means that nothing but the rest of the message can tell more.
+//! Examines markers of the notations, debris, names of offered tools and the keys of a call as JSON. `No` is certain, whatever
+//! follows; `Yes` only means that nothing but the rest of the message can tell more.
 
 use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
 use crate::words::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
-use crate::words::template::{self, Around, Side};
+use crate::words::template::{self, CallSide, DebrisContext};
 
-/// Whether a text begins a call.
+/// Whether a text starts a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Chance {
     No,
-    /// It is too short to tell.
+    /// Too short to tell.
     Maybe,
     Yes,
 }
 
-/// Whether a text begins calls, with what chat templates leave before them.
+/// Whether a text starts calls, including what chat templates leave before them.
 pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
     let header = after_blanks(text, template::header_length(text));
     let places = [after_blanks(text, 0), header];
@@ -29,11 +29,11 @@ pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
     chances.fold(after_debris(offer, text), Chance::max)
 }
 
-/// Whether a text begins calls after debris.
+/// Whether a text starts calls after debris.
 pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
     let is_tool = |name: &str| offer.tool(name).is_some();
-    let around = Around {
-        side: Side::Before,
+    let around = DebrisContext {
+        side: CallSide::Before,
         is_message: true,
         is_tool: &is_tool,
         is_key: &|name| offer.has_key(name),
@@ -50,7 +50,7 @@ pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
     }
 }
 
-/// Whether a text is the beginning of a tool's name, or of another spelling of it.
+/// Whether a text is the start of a tool's name, or of another spelling of it.
 fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
     let letters = |name: &str| -> String {
         let kept = name.chars().filter(|c| c.is_alphanumeric());
@@ -68,7 +68,7 @@ fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
     })
 }
 
-/// Whether a text begins calls in any notation, with nothing before them.
+/// Whether a text starts calls in any notation, with nothing before them.
 fn bare(offer: &Offer<'_>, text: &str) -> Chance {
     let tools = offer.tools.iter();
     let named = tools.map(|tool| match text.strip_prefix(tool.name()) {
@@ -83,7 +83,7 @@ fn bare(offer: &Offer<'_>, text: &str) -> Chance {
     named.fold(unmarked.max(marked(text)), Chance::max)
 }
 
-/// Whether a text begins with what nothing but calls begins with.
+/// Whether a text starts with a marker that only calls start with.
 fn marked(text: &str) -> Chance {
     let tokens = [
         tags::TOOL_CALL,
@@ -108,7 +108,7 @@ fn invoke(text: &str) -> Chance {
     let (space, after) = tag.split_at(letters);
     let name = match after.strip_prefix(':') {
         Some(name) => name,
-        // The namespace itself is not whole.
+        // The namespace itself is incomplete.
         None if after.is_empty() && space.len() <= tags::LONGEST_NAMESPACE => return Chance::Maybe,
         None => tag,
     };
@@ -124,7 +124,7 @@ fn list(offer: &Offer<'_>, text: &str) -> Chance {
     match inner.as_bytes().first() {
         None => Chance::Maybe,
         Some(b'{') => object(offer, inner, true),
-        // Nothing at all, which calls may follow.
+        // An empty list, which calls may follow.
         Some(b']') => match inner[1..].trim_ascii_start().as_bytes().first() {
             None => Chance::Maybe,
             Some(b'{' | b'[') => Chance::Yes,
@@ -168,7 +168,7 @@ fn object(offer: &Offer<'_>, text: &str, is_outer: bool) -> Chance {
         };
         let is_name = NAMES.contains(&key);
         match key {
-            // A key may be written with escapes; that is for the end of the message to see.
+            // A key may be written with escapes; the end of the message will tell.
             key if key.contains('\\') => return Chance::Yes,
             key if ARGUMENTS.contains(&key) || LISTS.contains(&key) => return Chance::Yes,
             key if !is_name && !LAYERS.contains(&key) && !SILENT.contains(&key) => {
@@ -220,7 +220,7 @@ fn object(offer: &Offer<'_>, text: &str, is_outer: bool) -> Chance {
     }
 }
 
-/// The text in quotes and what is after it; an error has the text without its end, if there is one.
+/// The text in quotes and what follows it; on error, the text so far, if there is one.
 fn string(text: &str) -> Result<(&str, &str), Option<&str>> {
     let text = text.trim_ascii_start();
     let quote = text
@@ -232,7 +232,7 @@ fn string(text: &str) -> Result<(&str, &str), Option<&str>> {
     inner.split_once(quote).ok_or(Some(inner))
 }
 
-/// Whether a text begins with a token, or may when more has come.
+/// Whether a text starts with a token, or may once more has arrived.
 fn begun_by(text: &str, token: &str) -> Chance {
     if text.starts_with(token) {
         Chance::Yes

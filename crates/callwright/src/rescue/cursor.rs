@@ -1,29 +1,29 @@
-//! A place in a text, and the few steps that all notations take from it.
+//! A position in a text, and the few steps that all notations take from it.
 
 use super::NoCall;
 use crate::json::{SyntaxError, Value, read_prefix};
 
-pub(super) type Read<T> = Result<T, NoCall>;
+pub(super) type RescueResult<T> = Result<T, NoCall>;
 
-/// A reader of one message; it only moves forward.
+/// A reader for one message; it only moves forward.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     at: usize,
     pub(super) max_depth: usize,
-    /// Whether the notation itself carries text before the calls.
+    /// Whether the notation itself has text before the calls.
     pub(super) has_words: bool,
-    /// How far that text goes.
+    /// Where that text ends.
     pub(super) calls: usize,
-    /// Whether the text ends in the middle of a call.
+    /// Whether the text ends within a call.
     pub(super) is_cut: bool,
 }
 
-/// How a tag closes.
+/// How a tag is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
-    /// It is there.
+    /// The closing tag is present.
     Closed,
-    /// The text ends where it should be, or in the middle of it.
+    /// The text ends where it should be, or within it.
     Cut,
     /// Something else is there.
     Other,
@@ -45,7 +45,7 @@ impl<'t> Cursor<'t> {
         &self.text[self.at..]
     }
 
-    /// Notes that everything before this place is text.
+    /// Records that everything before this position is text.
     pub(super) fn start_calls(&mut self) {
         self.calls = self.at;
     }
@@ -54,7 +54,7 @@ impl<'t> Cursor<'t> {
         self.at == self.text.len()
     }
 
-    /// Where it is.
+    /// The current position.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -67,7 +67,7 @@ impl<'t> Cursor<'t> {
         self.at = self.text.len() - self.rest().trim_ascii_start().len();
     }
 
-    /// Steps over `token` if it is here.
+    /// Moves past `token` if it is here.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let here = self.rest().starts_with(token);
         if here {
@@ -76,7 +76,7 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Steps over blanks, then over `token` if it is there, then over more blanks.
+    /// Skips blanks, then `token` if it is there, then more blanks.
     pub(super) fn eat_spaced(&mut self, token: &str) -> bool {
         self.skip_blank();
         let here = self.eat(token);
@@ -84,14 +84,14 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Everything before `token`, stepping over both; nothing, and no step, if it does not come.
+    /// The text before `token`, moving past both; `None`, without moving, if it does not occur.
     pub(super) fn until(&mut self, token: &str) -> Option<&'t str> {
         let (before, _) = self.rest().split_once(token)?;
         self.at += before.len() + token.len();
         Some(before)
     }
 
-    /// Everything before the first of these characters, stepping over nothing but that.
+    /// The text before the first of these characters, moving past the text only.
     pub(super) fn before(&mut self, stops: &[char]) -> Option<&'t str> {
         let length = self.rest().find(stops)?;
         let before = &self.rest()[..length];
@@ -99,7 +99,7 @@ impl<'t> Cursor<'t> {
         Some(before)
     }
 
-    /// Everything that is left of a call that is cut off.
+    /// The rest of a call that is cut off.
     pub(super) fn cut(&mut self) -> &'t str {
         let all = self.rest();
         self.at = self.text.len();
@@ -107,7 +107,7 @@ impl<'t> Cursor<'t> {
         all
     }
 
-    /// Steps over a tag and the blanks before it.
+    /// Moves past a tag and the blanks before it.
     pub(super) fn close(&mut self, tag: &str) -> Closing {
         self.skip_blank();
         if self.eat(tag) {
@@ -120,8 +120,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Steps over a tag and the blanks before it; the call is cut off if the text ends there.
-    pub(super) fn expect_close(&mut self, tag: &str) -> Read<()> {
+    /// Moves past a tag and the blanks before it; if the text ends there, the call is cut off.
+    pub(super) fn expect_close(&mut self, tag: &str) -> RescueResult<()> {
         match self.close(tag) {
             Closing::Closed => Ok(()),
             Closing::Cut => {
@@ -132,18 +132,18 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Steps over a tag after JSON, which shows by itself that it is whole: the tag may be missing or misspelt if nothing
-    /// else follows.
-    pub(super) fn close_whole(&mut self, tag: &str) -> Read<()> {
+    /// Moves past a tag after JSON, which is visibly complete by itself: the tag may be missing or misspelt if nothing else
+    /// follows.
+    pub(super) fn close_whole(&mut self, tag: &str) -> RescueResult<()> {
         match self.close(tag) {
             Closing::Closed | Closing::Cut => Ok(()),
             Closing::Other => Err(NoCall::Unreadable),
         }
     }
 
-    /// The JSON value that starts here, strictly read and stepped over; on an error nothing moves.
+    /// The JSON value that starts here, parsed strictly and moved past; on an error the position stays.
     pub(super) fn json(&mut self) -> Result<Value<'t>, Box<SyntaxError>> {
-        // The arguments are inside an object inside a list at most.
+        // The arguments are at most inside an object inside a list.
         let (value, end) = read_prefix(self.text, self.at, self.max_depth + 2)?;
         self.at = end;
         Ok(value)

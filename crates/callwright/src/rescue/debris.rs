@@ -1,17 +1,17 @@
-//! Calls as JSON among what any chat template leaves around them.
+//! Calls as JSON surrounded by the debris that any chat template leaves.
 //!
-//! Takes the place where calls may start and returns them with the place where the last one ends. A call is an envelope with
-//! its name and its arguments, or an object after the name of an offered tool. Between calls there is nothing but debris
-//! ([`template`]); what follows the last one is for the caller to judge.
+//! Takes the position where calls may start; returns them with the position where the last one ends. A call is an envelope with
+//! its name and its arguments, or an object after the name of an offered tool. Only debris ([`template`]) may come between
+//! calls; the caller judges what follows the last one.
 
 use super::NoCall;
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use super::envelope;
 use super::offer::Offer;
 use super::pythonic;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
-use crate::words::template::{self, Around, Debris, Side};
+use crate::words::template::{self, CallSide, Debris, DebrisContext};
 
 /// Reads the calls that start here.
 pub(super) fn read<'t>(
@@ -19,16 +19,16 @@ pub(super) fn read<'t>(
     start: usize,
     max_depth: usize,
     offer: &Offer<'_>,
-) -> Read<(Vec<Call<'t>>, usize)> {
+) -> RescueResult<(Vec<Call<'t>>, usize)> {
     let is_tool = |name: &str| offer.tool(name).is_some();
     let (mut calls, mut end) = (Vec::new(), start);
     let mut is_marked = false;
     loop {
-        let around = Around {
+        let around = DebrisContext {
             side: if calls.is_empty() {
-                Side::Before
+                CallSide::Before
             } else {
-                Side::Between
+                CallSide::Between
             },
             is_message: true,
             is_tool: &is_tool,
@@ -85,7 +85,7 @@ pub(super) fn read<'t>(
                     return Err(NoCall::Unreadable);
                 };
                 end = last + 1;
-                // Another call in it could begin inside the arguments or after them.
+                // Another call in it could start inside the arguments or after them.
                 let mut signs = text[start + 1..end].match_indices(['<', '[']);
                 if signs.any(|(at, _)| template::mark_end(text, start + 1 + at).is_some()) {
                     return Err(NoCall::Ambiguous);
@@ -101,7 +101,7 @@ pub(super) fn read<'t>(
         close(&mut cursor, opened);
         end = cursor.at();
     }
-    // Without arguments and a mark it may be any record with a name.
+    // Without arguments and a marker it may be any record with a name.
     let is_record = |call: &Call<'_>| call.arguments == Arguments::Absent;
     if calls.is_empty() || !is_marked && calls.iter().any(is_record) {
         return Err(NoCall::NoMark);
@@ -109,10 +109,10 @@ pub(super) fn read<'t>(
     Ok((calls, end))
 }
 
-/// Whether a text begins as a call does: a mark or the name of a tool, and a bracket.
+/// Whether a text starts like a call: a marker or the name of a tool, and a bracket.
 pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
-    let around = Around {
-        side: Side::Before,
+    let around = DebrisContext {
+        side: CallSide::Before,
         is_message: true,
         is_tool: &|name| offer.tool(name).is_some(),
         is_key: &|name| offer.has_key(name),
@@ -121,7 +121,7 @@ pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
     (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
 }
 
-/// Steps over the parentheses that close what was opened before a call: `print(search(…))`.
+/// Moves past the parentheses that close what was opened before a call: `print(search(…))`.
 fn close(cursor: &mut Cursor<'_>, opened: usize) {
     for _ in 0..opened {
         cursor.eat_spaced(")");
@@ -141,28 +141,28 @@ fn keyed<'t>(value: &Value<'t>, offer: &Offer<'_>) -> Option<Vec<Call<'t>>> {
     items.iter().map(call).collect()
 }
 
-/// What was written after the name of a tool. A name alone marks nothing, unless the tool only reads.
+/// The arguments after the name of a tool. A name alone does not mark a call, unless the tool is read-only.
 fn arguments_of<'t>(
     value: Value<'t>,
     tool: &str,
     debris: &Debris<'_>,
     offer: &Offer<'_>,
-) -> Read<Value<'t>> {
+) -> RescueResult<Value<'t>> {
     let is_marked = debris.has_mark || debris.has_fence;
     if !is_marked && !offer.only_reads(tool) {
         return Err(NoCall::NoMark);
     }
-    // A whole call after a name names a tool twice.
+    // A complete call after a name would name a tool twice.
     if !matches!(value, Value::Object(_)) || envelope::calls(value.clone()).is_ok() {
         return Err(NoCall::Ambiguous);
     }
     Ok(value)
 }
 
-/// Whether nothing but debris is left of a message.
+/// Whether the rest of a message is only debris.
 pub(super) fn is_end(rest: &str, offer: &Offer<'_>) -> bool {
-    let around = Around {
-        side: Side::After,
+    let around = DebrisContext {
+        side: CallSide::After,
         is_message: true,
         is_tool: &|name| offer.tool(name).is_some(),
         is_key: &|name| offer.has_key(name),

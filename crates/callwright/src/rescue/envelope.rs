@@ -1,19 +1,19 @@
 //! A call as JSON: `{"name": …, "arguments": …}` in either order, alone, in a row, as a list, or inside tags.
 //!
-//! Nothing but the known keys may be there: another key could matter, and would be dropped unseen.
-//! Where only the arguments are not JSON, they are cut out of their envelope for repair to look at.
+//! Only the known keys may be present: another key could matter, and would be silently dropped. If only the arguments are not
+//! JSON, they are cut out of their envelope for repair.
 
 use std::borrow::Cow;
 
 use super::NoCall;
 use super::arguments::{Border, broken};
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, SyntaxError, Value};
 use crate::words::envelope::{Envelope, NotEnvelope, open_all};
 
-/// Reads a message that is JSON and nothing else. JSON that is not a call is what the user asked for.
-pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+/// Reads a message that is nothing but JSON. JSON that is not a call is what the user asked for.
+pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     const BORDER: Border = Border {
         end: None,
         next: "\"arguments\"",
@@ -46,14 +46,13 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     Ok(read)
 }
 
-/// Whether a value declares a tool, or a list of values does.
+/// Whether a value, or a list of values, declares a tool.
 pub(super) fn declares(value: &Value<'_>) -> bool {
     let items = value.as_array().unwrap_or(std::slice::from_ref(value));
     items.iter().any(is_declaration)
 }
 
-/// Whether an object may declare a tool instead of calling it: a declaration has `parameters` too, and
-/// they are a schema.
+/// Whether an object may declare a tool instead of calling it: a declaration also has `parameters`, and they are a schema.
 fn is_declaration(value: &Value<'_>) -> bool {
     let inner = value.get("function").unwrap_or(value);
     let parameters = inner.get("parameters").and_then(Value::as_object);
@@ -64,7 +63,10 @@ fn is_declaration(value: &Value<'_>) -> bool {
 }
 
 /// Reads the calls between two tags and stops before the second.
-pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<Vec<Call<'t>>> {
+pub(super) fn read_tagged<'t>(
+    cursor: &mut Cursor<'t>,
+    border: &Border,
+) -> RescueResult<Vec<Call<'t>>> {
     let mut read = Vec::new();
     loop {
         match cursor.json() {
@@ -82,13 +84,13 @@ pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>, border: &Border) -> Read<
     }
 }
 
-/// A call of which something is not JSON; only its arguments may be that.
+/// A call that is not entirely JSON; only its arguments may be the invalid part.
 fn broken_envelope<'t>(
     cursor: &mut Cursor<'t>,
     border: &Border,
     keys: &[&str],
     error: &SyntaxError,
-) -> Read<Call<'t>> {
+) -> RescueResult<Call<'t>> {
     let cut = error.problem == Problem::CutOff;
     let unreadable = if cut {
         NoCall::CutOff
@@ -113,14 +115,14 @@ fn broken_envelope<'t>(
     if cut {
         return Ok(Call::from_text(first.ok_or(NoCall::CutOff)?, cursor.cut()));
     }
-    // The last brace is the envelope's own.
+    // The last brace belongs to the envelope.
     let text = broken(cursor, border)?;
     let text = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
     let (text, name) = match first {
         Some(name) => (text, name),
         None => name_after(text).ok_or(NoCall::Unreadable)?,
     };
-    // With another key before that brace, the arguments do not end with one of theirs.
+    // If another key comes before that brace, the arguments do not end with a brace of theirs.
     if text.starts_with('{') && text.ends_with('}') {
         Ok(Call::from_text(name, text))
     } else {
@@ -128,7 +130,7 @@ fn broken_envelope<'t>(
     }
 }
 
-/// Steps over a key and its colon.
+/// Moves past a key and its colon.
 fn key(cursor: &mut Cursor<'_>, word: &str) -> bool {
     ['"', '\'']
         .iter()
@@ -136,7 +138,7 @@ fn key(cursor: &mut Cursor<'_>, word: &str) -> bool {
         && cursor.eat_spaced(":")
 }
 
-/// The name of a tool as a string, in either quote, without escapes.
+/// The name of a tool as a string in either kind of quotes, without escapes.
 fn name<'t>(cursor: &mut Cursor<'t>) -> Option<Cow<'t, str>> {
     let quote = cursor.peek().filter(|c| matches!(c, '"' | '\''))?;
     let quote = quote.to_string();
@@ -161,7 +163,7 @@ fn name_after(text: &str) -> Option<(&str, Cow<'_, str>)> {
 }
 
 /// One call or a list of calls.
-pub(super) fn calls(value: Value<'_>) -> Read<Vec<Call<'_>>> {
+pub(super) fn calls(value: Value<'_>) -> RescueResult<Vec<Call<'_>>> {
     match open_all(value) {
         Ok(opened) => Ok(opened.into_iter().map(call).collect()),
         Err(NotEnvelope::Twice) => Err(NoCall::Ambiguous),

@@ -1,12 +1,12 @@
 //! Harmony: `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
 //!
-//! The text is a row of messages, each a header and a body. Those to a function are calls; reasoning
-//! before them is passed over; what is said to the user before them counts as text before a call, and an
-//! answer, or anything after them, makes it not a call.
+//! The text is a sequence of messages, each with a header and a body. Messages to a function are calls; reasoning before them
+//! is skipped; text to the user before them counts as text before a call, and a final answer, or anything after them, means
+//! that there is no call.
 
 use super::NoCall;
 use super::arguments::{self, Border};
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use crate::call::Call;
 use crate::words::template::is_finished;
 
@@ -21,7 +21,7 @@ pub(super) fn starts(text: &str) -> bool {
     text.starts_with(START) || text.starts_with(CHANNEL)
 }
 
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     while !cursor.is_at_end() {
         let rest = cursor.rest();
@@ -61,13 +61,13 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
 /// What comes before a body.
 pub(super) struct Header<'t> {
     pub(super) channel: &'t str,
-    /// The function it goes to, if it goes to one.
+    /// The function it is addressed to, if any.
     pub(super) tool: Option<&'t str>,
 }
 
 impl<'t> Header<'t> {
     /// Words and tokens in any order: `<|start|>assistant to=functions.name<|channel|>commentary json`.
-    pub(super) fn of(header: &'t str) -> Read<Self> {
+    pub(super) fn of(header: &'t str) -> RescueResult<Self> {
         let mut found = Header {
             channel: "",
             tool: None,

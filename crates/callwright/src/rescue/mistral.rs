@@ -1,8 +1,8 @@
-//! `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{"name": …, "arguments": …}]` and `name[ARGS]{…}`, one after the
-//! other. Nothing closes such a call but its own last brace.
+//! `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{"name": …, "arguments": …}]` and `name[ARGS]{…}`, one after the other. Only its own
+//! last brace ends such a call.
 
 use super::arguments::{self, Border};
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use super::{NoCall, envelope};
 use crate::call::Call;
 
@@ -17,7 +17,7 @@ pub(super) fn starts_with_name(text: &str) -> bool {
     name > 0 && text[name..].starts_with(ARGS)
 }
 
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     let all_marked = cursor.rest().starts_with(CALLS);
     while !cursor.is_at_end() {
@@ -40,7 +40,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
 }
 
 /// A name and its arguments.
-fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> Read<Call<'t>> {
+fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> RescueResult<Call<'t>> {
     let tool = cursor.before(&['{', '[', '\n', ' ']);
     let Some(tool) = tool else {
         return Err(if marked {

@@ -1,16 +1,17 @@
-//! Stage 0, only on request: calls that a model wrote into its message → [`Call`]s.
+//! Stage 0, only on request: calls that a model wrote as text in its message → [`Call`]s.
 //!
-//! Takes a [`Message`] and returns the calls in it with their arguments as they were written, or the
-//! reason why there are none. The rule:
+//! Takes a [`Message`] and returns the calls in it with their arguments as they were written, or the reason why there are none.
+//! The rules:
 //!
-//! 1. A message is calls only if calls are all it holds, from its first character to its last: closed reasoning before them
-//!    and what chat templates leave around them (`words/template`) aside, any text makes them a quotation.
-//! 2. Where every tool that is called is declared to read, and guesses are allowed, there may be words around them.
+//! 1. A message consists of calls only if it contains nothing else, from its first character to its last: apart from closed
+//!    reasoning before them and the debris of chat templates around them (`words/template`), any text makes them a quotation.
+//! 2. If every tool that is called is declared read-only, and guesses are allowed, there may be words around the calls.
 //!
-//! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes what is
-//! cut off. It repairs, converts and judges nothing: parameters that are written as text stay text, and parse, validate
-//! and repair do the rest.
+//! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes a message that is
+//! cut off. It never repairs, converts or judges: parameters written as text stay text, and parse, validate and repair do the
+//! rest.
 
+mod among_words;
 mod arguments;
 mod beginning;
 mod chance;
@@ -24,7 +25,6 @@ mod pythonic;
 mod reason;
 mod surroundings;
 mod tags;
-mod told;
 
 pub use beginning::{Beginning, CallWatch};
 pub(crate) use offer::Offer;
@@ -32,43 +32,41 @@ pub use reason::NoCall;
 
 pub use crate::words::{Message, Notation};
 
-use self::cursor::{Cursor, Read};
+use self::cursor::{Cursor, RescueResult};
 use self::surroundings::{Surroundings, quoted};
 use crate::call::{Call, Completeness};
 use crate::json::Value;
 use crate::words::{ParseLimits, template};
 
-/// The calls that a message turned out to be.
+/// The calls found in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rescued<'m> {
-    /// The calls in the order in which they were written. The message's id with a number after it is
-    /// theirs: `m7.1`, `m7.2`.
+    /// The calls in the order in which they were written. Their ids are the message's id with a number: `m7.1`, `m7.2`.
     pub calls: Vec<Call<'m>>,
-    /// What came before the calls.
+    /// The text before the calls.
     pub rest: &'m str,
 }
 
-/// How many calls one message may hold. Models send a handful at once and providers stop at 128; more
-/// are a runaway.
+/// How many calls one message may contain. Models send a handful at once and providers stop at 128; more is a runaway.
 const MOST_CALLS: usize = 128;
 
-/// Calls as they were found in a text.
-struct Found<'t> {
+/// Calls as found in a text.
+struct FoundCalls<'t> {
     calls: Vec<Call<'t>>,
     notation: Notation,
     /// How much of the text stays text.
     rest: usize,
     /// Whether there are words around the calls.
     has_words: bool,
-    /// Whether the text ends in the middle of a call.
+    /// Whether the text ends within a call.
     is_cut: bool,
 }
 
-impl<'t> Found<'t> {
-    /// Calls as JSON that start at this place.
+impl<'t> FoundCalls<'t> {
+    /// Calls as JSON that start at this position.
     fn json(calls: Vec<Call<'t>>, rest: usize) -> Self {
-        Found {
+        FoundCalls {
             calls,
             notation: Notation::Json,
             rest,
@@ -78,7 +76,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// Takes the calls out of a message.
+/// Extracts the calls from a message.
 pub(crate) fn rescue<'m>(
     offer: &Offer<'_>,
     limits: &ParseLimits,
@@ -92,7 +90,7 @@ pub(crate) fn rescue<'m>(
     let span = (start, template::without_last_tokens(text).len());
     let found = match read_from(text, span, limits, offer) {
         Ok(found) => found,
-        Err(why) => told::read(text, span, limits, offer).ok_or_else(|| match why {
+        Err(why) => among_words::read(text, span, limits, offer).ok_or_else(|| match why {
             NoCall::TextBefore | NoCall::InCode => quoted(text, why),
             other => other,
         })?,
@@ -109,11 +107,11 @@ pub(crate) fn rescue<'m>(
             return Err(NoCall::TextBefore);
         }
     }
-    // A message that ends in the middle was cut as a whole, as when the provider says so.
+    // A message that ends within a call was cut as a whole, as when the provider says so.
     let completeness = match message.completeness {
         _ if found.is_cut => Completeness::CutOff,
         doubt @ (Completeness::Doubtful | Completeness::CutOff) => doubt,
-        // That the message ended by itself says nothing about a call that is written in it.
+        // That the message ended normally says nothing about a call written in it.
         Completeness::Complete | Completeness::Unknown => Completeness::Unknown,
     };
     for (at, call) in calls.iter_mut().enumerate() {
@@ -125,20 +123,22 @@ pub(crate) fn rescue<'m>(
     Ok(Rescued { calls, rest })
 }
 
-/// The calls that start at a place and are all that follows it: in their own notation, or as JSON among any debris. The
-/// second place is where the tokens begin that end the message.
+/// The calls that start at a position and are all that follows it: in their own notation, or as JSON among debris. The second
+/// position is where the tokens that end the message start.
 fn read_from<'t>(
     text: &'t str,
     (start, end): (usize, usize),
     limits: &ParseLimits,
     offer: &Offer<'_>,
-) -> Read<Found<'t>> {
+) -> RescueResult<FoundCalls<'t>> {
     let why = match read_notation(text, (start, end), limits) {
         Ok(found) => return Ok(found),
         Err(why) => why,
     };
     match debris::read(text, start, limits.max_depth, offer) {
-        Ok((calls, end)) if debris::is_end(&text[end..], offer) => Ok(Found::json(calls, start)),
+        Ok((calls, end)) if debris::is_end(&text[end..], offer) => {
+            Ok(FoundCalls::json(calls, start))
+        }
         _ => Err(why),
     }
 }
@@ -147,7 +147,7 @@ fn read_notation<'t>(
     text: &'t str,
     (start, end): (usize, usize),
     limits: &ParseLimits,
-) -> Read<Found<'t>> {
+) -> RescueResult<FoundCalls<'t>> {
     let around = Surroundings::of(text, start, end)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let calls = match around.notation {
@@ -164,7 +164,7 @@ fn read_notation<'t>(
     }
     // In a notation that carries text itself, that text comes first.
     let is_told = cursor.calls > around.calls;
-    Ok(Found {
+    Ok(FoundCalls {
         calls,
         notation: around.notation,
         rest: if is_told { cursor.calls } else { start },
@@ -173,7 +173,7 @@ fn read_notation<'t>(
     })
 }
 
-/// Calls need ids that differ; the message has only one.
+/// Calls need distinct ids; the message has only one.
 fn numbered(id: &Value<'_>, number: usize) -> Value<'static> {
     let id = match id {
         Value::String(id) => format!("{id}.{number}"),

@@ -1,4 +1,4 @@
-//! The tools that may be called in a message, and what may be guessed about calls of them.
+//! The tools that a message may call, and what may be guessed about calls of them.
 
 use crate::tool::{Tool, ToolSet};
 use crate::words::Grade;
@@ -11,7 +11,7 @@ pub(crate) struct Offer<'g> {
 }
 
 impl<'g> Offer<'g> {
-    /// The tool of this name, or of another spelling of it where names are repaired.
+    /// The tool with this name, or with another spelling of it if names are repaired.
     pub(super) fn tool(&self, name: &str) -> Option<&'g Tool> {
         let exact = self.tools.get(name);
         let meant = || {
@@ -36,7 +36,7 @@ impl<'g> Offer<'g> {
         self.tool(name).is_some_and(Tool::only_reads)
     }
 
-    /// Whether there may be words around a call of this tool: it is declared to read, and guesses are allowed.
+    /// Whether there may be words around a call of this tool: it is declared read-only, and guesses are allowed.
     pub(super) fn allows_words(&self, tool: &Tool) -> bool {
         tool.only_reads() && (self.cap)(tool) == Some(Grade::Guess)
     }

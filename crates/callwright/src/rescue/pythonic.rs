@@ -1,12 +1,12 @@
 //! `[name(key=value, …), …]`: a Python list of calls with named arguments.
 //!
-//! Values are literals that mean the same in JSON. An expression, a positional argument, a tuple or an
-//! escape that JSON does not have makes the whole unreadable.
+//! Values are literals that mean the same in JSON. An expression, a positional argument, a tuple or an escape that JSON does
+//! not have makes the whole message unreadable.
 
 use std::borrow::Cow;
 
 use super::NoCall;
-use super::cursor::{Cursor, Read};
+use super::cursor::{Cursor, RescueResult};
 use crate::call::{Arguments, Call};
 use crate::json::{Member, Value, has_duplicate};
 
@@ -16,7 +16,7 @@ pub(super) fn starts(text: &str) -> bool {
     cursor.eat_spaced("[") && name(&mut cursor).is_ok() && cursor.eat_spaced("(")
 }
 
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     expect(cursor, "[")?;
     loop {
@@ -34,7 +34,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
     }
 }
 
-fn expect(cursor: &mut Cursor<'_>, token: &str) -> Read<()> {
+fn expect(cursor: &mut Cursor<'_>, token: &str) -> RescueResult<()> {
     if cursor.eat_spaced(token) {
         Ok(())
     } else {
@@ -42,7 +42,7 @@ fn expect(cursor: &mut Cursor<'_>, token: &str) -> Read<()> {
     }
 }
 
-fn call<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
+fn call<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Call<'t>> {
     let tool = name(cursor)?;
     expect(cursor, "(")?;
     let arguments = named_arguments(cursor)?;
@@ -50,7 +50,7 @@ fn call<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
 }
 
 /// `key=value, …)`, after the parenthesis.
-pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> Read<Value<'t>> {
+pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value<'t>> {
     let mut members: Vec<Member<'t>> = Vec::new();
     cursor.skip_blank();
     if !cursor.eat(")") {
@@ -71,8 +71,8 @@ pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> Read<Value<'t>> {
     Ok(Value::Object(members))
 }
 
-/// A name as tools and parameters have them.
-fn name<'t>(cursor: &mut Cursor<'t>) -> Read<&'t str> {
+/// A name of a tool or parameter.
+fn name<'t>(cursor: &mut Cursor<'t>) -> RescueResult<&'t str> {
     let rest = cursor.rest();
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
     let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -83,7 +83,7 @@ fn name<'t>(cursor: &mut Cursor<'t>) -> Read<&'t str> {
     Ok(&rest[..length])
 }
 
-fn value<'t>(cursor: &mut Cursor<'t>, depth_left: usize) -> Read<Value<'t>> {
+fn value<'t>(cursor: &mut Cursor<'t>, depth_left: usize) -> RescueResult<Value<'t>> {
     let unreadable = || NoCall::Unreadable;
     match cursor.peek().ok_or_else(unreadable)? {
         '[' => {
@@ -121,8 +121,8 @@ fn value<'t>(cursor: &mut Cursor<'t>, depth_left: usize) -> Read<Value<'t>> {
     }
 }
 
-/// A comma, or the closer that follows; a comma before the closer is allowed, as in Python.
-fn separator(cursor: &mut Cursor<'_>, closer: &str) -> Read<()> {
+/// A comma, or the closing bracket that follows; a comma before it is allowed, as in Python.
+fn separator(cursor: &mut Cursor<'_>, closer: &str) -> RescueResult<()> {
     if cursor.eat_spaced(",") || cursor.rest().starts_with(closer) {
         Ok(())
     } else {
@@ -130,8 +130,8 @@ fn separator(cursor: &mut Cursor<'_>, closer: &str) -> Read<()> {
     }
 }
 
-/// A string in either quote, with the escapes that JSON and Python share.
-fn string<'t>(cursor: &mut Cursor<'t>) -> Read<Cow<'t, str>> {
+/// A string in either kind of quotes, with the escapes that JSON and Python share.
+fn string<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Cow<'t, str>> {
     let Some(quote @ ('"' | '\'')) = cursor.peek() else {
         return Err(NoCall::Unreadable);
     };

@@ -1,32 +1,32 @@
-//! Why a message is not a call: for the operator, never for the model.
+//! Why a message does not contain calls: for the operator, never for the model.
 
 use std::fmt;
 
 use crate::text::quoted;
 
-/// Why nothing was taken out of a message.
+/// Why nothing was extracted from a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoCall {
-    /// Nothing in it marks a call.
+    /// It contains no marker of a call.
     NoMark,
-    /// There is text before what looks like a call, so it may be quoted.
+    /// There is text before the call, so it may be quoted.
     TextBefore,
-    /// There is text after what looks like a call, so it may be quoted.
+    /// There is text after the call, so it may be quoted.
     TextAfter,
-    /// What looks like a call is in a code block among other text.
+    /// The call is in a code block among other text.
     InCode,
     /// A tool of this name is not offered.
     NotOffered(String),
-    /// It can be read in two ways.
+    /// There are two ways to read it.
     Ambiguous,
-    /// What looks like a call breaks the rules of its own notation.
+    /// The call breaks the rules of its own notation.
     Unreadable,
     /// It ends before the tool is named.
     CutOff,
     /// It is longer than arguments may be.
     TooLong,
-    /// It holds more calls than a model sends at once.
+    /// It contains more calls than a model sends at once.
     TooMany,
 }
 
@@ -34,25 +34,19 @@ impl NoCall {
     /// The stable name, and a sentence.
     fn words(&self) -> (&'static str, &'static str) {
         match self {
-            NoCall::NoMark => ("no_mark", "nothing in it marks a call"),
+            NoCall::NoMark => ("no_mark", "it has no marker of a call"),
             NoCall::TextBefore => ("text_before", "there is text before the call"),
             NoCall::TextAfter => ("text_after", "there is text after the call"),
             NoCall::InCode => ("in_code", "the call is in a code block"),
             NoCall::NotOffered(_) => ("not_offered", "no such tool is offered"),
-            NoCall::Ambiguous => (
-                "ambiguous",
-                "what looks like a call can be read in two ways",
-            ),
-            NoCall::Unreadable => (
-                "unreadable",
-                "what looks like a call breaks the rules of its notation",
-            ),
-            NoCall::CutOff => (
-                "cut_off",
-                "what looks like a call ends before it names a tool",
-            ),
+            NoCall::Ambiguous => ("ambiguous", "the call can be read in two ways"),
+            NoCall::Unreadable => ("unreadable", "the call breaks the rules of its notation"),
+            NoCall::CutOff => ("cut_off", "the call ends before it names a tool"),
             NoCall::TooLong => ("too_long", "it is longer than arguments may be"),
-            NoCall::TooMany => ("too_many", "it holds more calls than a model sends at once"),
+            NoCall::TooMany => (
+                "too_many",
+                "it contains more calls than a model sends at once",
+            ),
         }
     }
 

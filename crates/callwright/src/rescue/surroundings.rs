@@ -1,10 +1,10 @@
-//! Where calls start in a message, in which notation, and whether anything else makes them a quotation.
+//! Where calls start in a message, in which notation, and whether other text makes them a quotation.
 //!
-//! Takes the text of a message and the place after its reasoning. Whatever is not known to be harmless around calls makes
-//! them a quotation: only the header of a message, the tokens that end it and a code block around all of it are. Nothing is
-//! looked for after the first tag or bracket: what is in the middle of something is not a call.
+//! Takes the text of a message and the position after its reasoning. Anything around calls that is not known to be harmless
+//! makes them a quotation: only the header of a message, the tokens that end it and a code block around the whole message are
+//! harmless. Nothing is searched for after the first tag or bracket: a call inside something else is not a call.
 
-use super::cursor::Read;
+use super::cursor::RescueResult;
 use super::{NoCall, Notation, harmony, mistral, pythonic, tags};
 use crate::words::template;
 
@@ -20,19 +20,19 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// The surroundings of the calls that may start at this place of a text, which goes up to the tokens that end it.
-    pub(super) fn of(text: &str, start: usize, end: usize) -> Read<Self> {
+    /// The surroundings of the calls that may start at this position of a text, which extends to the tokens that end it.
+    pub(super) fn of(text: &str, start: usize, end: usize) -> RescueResult<Self> {
         let end = end.max(start);
         let text = &text[..end];
         let first = after_blanks(text, start);
-        // The tokens of harmony look like a header.
+        // Harmony's tokens look like a header.
         let calls = match notation(&text[first..]) {
             Some(_) => first,
             None => after_blanks(text, start + template::header_length(&text[start..])),
         };
         if text[calls..].starts_with(FENCE) {
             let inner = in_fence(&text[calls..]).ok_or(NoCall::InCode)?;
-            // The fence is ASCII and closes at the very end.
+            // The fence is ASCII, and closes at the very end.
             let end = text[..end - FENCE.len()].trim_ascii_end().len();
             let calls = calls + inner;
             return Self::new(text.get(calls..end).unwrap_or_default(), calls, end);
@@ -48,7 +48,7 @@ impl Surroundings {
         })
     }
 
-    fn new(body: &str, calls: usize, end: usize) -> Read<Self> {
+    fn new(body: &str, calls: usize, end: usize) -> RescueResult<Self> {
         let notation = notation(body).ok_or(NoCall::NoMark)?;
         Ok(Surroundings {
             notation,
@@ -58,7 +58,7 @@ impl Surroundings {
     }
 }
 
-/// The notation that starts at the beginning of a text.
+/// The notation that a text starts with.
 fn notation(text: &str) -> Option<Notation> {
     let starts = |token: &str| text.starts_with(token);
     if starts(tags::TOOL_CALL) {
@@ -86,7 +86,7 @@ fn notation(text: &str) -> Option<Notation> {
     }
 }
 
-/// The reason why something that may be a call is not one; there is nothing to explain without a mark.
+/// The reason why a possible call is not one; without a marker there is nothing to explain.
 pub(super) fn quoted(text: &str, why: NoCall) -> NoCall {
     let marks = [
         tags::TOOL_CALL,
@@ -101,12 +101,12 @@ pub(super) fn quoted(text: &str, why: NoCall) -> NoCall {
     if marked { why } else { NoCall::NoMark }
 }
 
-/// Where the first character is that is not a blank.
+/// The position of the first character that is not a blank.
 pub(super) fn after_blanks(text: &str, from: usize) -> usize {
     text.len() - text[from..].trim_ascii_start().len()
 }
 
-/// Where the content of a code block starts that is all of the text.
+/// Where the content starts, if the whole text is a code block.
 fn in_fence(text: &str) -> Option<usize> {
     let (language, content) = text.strip_prefix(FENCE)?.split_once('\n')?;
     let content = content.strip_suffix(FENCE)?;

@@ -6,12 +6,12 @@
 //! - `<invoke name="…"><parameter name="key">value</parameter></invoke>`, also inside `<function_calls>`, also with
 //!   one namespace before every tag
 //!
-//! The value of a parameter is the text up to the first closing tag, exactly, as a string: what type it should have is
-//! for the schema to say. A value that contains a tag of the same notation can be read in two ways.
+//! The value of a parameter is the exact text up to the first closing tag, as a string: the schema decides which type it should
+//! have. A value that contains a tag of the same notation could be read in two ways.
 
 use super::NoCall;
 use super::arguments::{self, Border};
-use super::cursor::{Closing, Cursor, Read};
+use super::cursor::{Closing, Cursor, RescueResult};
 use super::envelope;
 use crate::call::{Arguments, Call};
 use crate::json::{Member, Value, has_duplicate};
@@ -21,7 +21,7 @@ const TOOL_CALL_END: &str = "</tool_call>";
 pub(super) const FUNCTION: &str = "<function=";
 const FUNCTION_END: &str = "</function>";
 
-/// The longest namespace that is looked for; the known ones have three to five letters.
+/// The longest namespace that is searched for; the known ones have three to five letters.
 pub(super) const LONGEST_NAMESPACE: usize = 16;
 
 /// The tags of a notation with parameters.
@@ -39,7 +39,7 @@ struct Tags<'n> {
 }
 
 /// Calls as JSON in `<tool_call>`.
-pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     const BORDER: Border = Border {
         end: Some(TOOL_CALL_END),
         next: TOOL_CALL,
@@ -56,7 +56,7 @@ pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>
 }
 
 /// Calls in `<function=name>`.
-pub(super) fn read_functions<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read_functions<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     while !cursor.is_at_end() {
         let is_inside = cursor.eat_spaced(TOOL_CALL);
@@ -69,7 +69,7 @@ pub(super) fn read_functions<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>>
             return Err(NoCall::TextAfter);
         }
         match cursor.close(TOOL_CALL_END) {
-            // It may be there alone: models forget the opening tag.
+            // The closing tag may be there alone: models forget the opening one.
             Closing::Closed => {}
             Closing::Cut => cursor.is_cut |= is_inside,
             Closing::Other => return Err(NoCall::TextAfter),
@@ -79,7 +79,7 @@ pub(super) fn read_functions<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>>
 }
 
 /// One call, after `<function=`.
-fn function<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
+fn function<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Call<'t>> {
     const TAGS: Tags<'static> = Tags {
         open: "<parameter=",
         opened: ">",
@@ -101,12 +101,12 @@ fn function<'t>(cursor: &mut Cursor<'t>) -> Read<Call<'t>> {
     Ok(Call::from_text(tool, text))
 }
 
-/// Whether `<invoke name="…">` or what is around it starts here.
+/// Whether `<invoke name="…">`, or the tag around it, starts here.
 pub(super) fn starts_invoke(text: &str) -> bool {
     namespace(text).is_some()
 }
 
-/// What is between `<` and the name of the tag: `antml:`, or nothing.
+/// The text between `<` and the name of the tag: `antml:`, or nothing.
 fn namespace(text: &str) -> Option<&str> {
     let tag = text.strip_prefix('<')?;
     let letters = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -119,7 +119,7 @@ fn namespace(text: &str) -> Option<&str> {
 }
 
 /// Calls in `<invoke name="…">`.
-pub(super) fn read_invokes<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
+pub(super) fn read_invokes<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let space = namespace(cursor.rest()).unwrap_or_default();
     let tag = |inner: &str| inner.replace('$', space);
     let (open, wrapper) = (tag("<$invoke name=\""), tag("<$function_calls>"));
@@ -150,7 +150,11 @@ pub(super) fn read_invokes<'t>(cursor: &mut Cursor<'t>) -> Read<Vec<Call<'t>>> {
 }
 
 /// Reads parameters up to the end of the call of `tool`.
-fn parameters<'t>(cursor: &mut Cursor<'t>, tool: &'t str, tags: &Tags<'_>) -> Read<Call<'t>> {
+fn parameters<'t>(
+    cursor: &mut Cursor<'t>,
+    tool: &'t str,
+    tags: &Tags<'_>,
+) -> RescueResult<Call<'t>> {
     let mut members: Vec<Member<'t>> = Vec::new();
     loop {
         match cursor.close(tags.end) {
@@ -186,7 +190,7 @@ fn parameters<'t>(cursor: &mut Cursor<'t>, tool: &'t str, tags: &Tags<'_>) -> Re
     Ok(Call::new(tool, Arguments::Value(Value::Object(members))))
 }
 
-/// A value on separate lines is written without the line breaks next to its tags.
+/// A value on separate lines, without the line breaks next to its tags.
 fn own_lines(value: &str) -> &str {
     value
         .strip_prefix('\n')

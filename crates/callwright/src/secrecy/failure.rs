@@ -1,6 +1,6 @@
-//! Failures, edits and results as they may be shown.
+//! Failures, edits and results in a form that may be shown.
 //!
-//! What leaves the gate passes here once, so that renderers need not know about secrets.
+//! Everything that leaves the gate passes through here once, so that renderers need not know about secrets.
 
 use super::{MASKED, Secrecy, masked_value};
 use crate::json::{Path, Value, read_value};
@@ -12,8 +12,7 @@ use crate::words::{
 };
 
 impl Secrecy {
-    /// Takes out of a verdict what must not be shown, but for the arguments and the edits themselves: programs need
-    /// them.
+    /// Removes from a verdict what must not be shown, except for the arguments and the edits themselves, which programs need.
     pub(crate) fn clean(&self, verdict: &mut Verdict<'_>) {
         if self.hides_nothing() {
             return;
@@ -50,7 +49,7 @@ impl Secrecy {
         }
     }
 
-    /// The same for edits: they keep their values, and know what may be shown of them.
+    /// The same for edits: they keep their values, and also hold a form that may be shown.
     fn edits(&self, edits: &mut [Edit]) {
         if self.hides_nothing() {
             return;
@@ -61,7 +60,7 @@ impl Secrecy {
         }
     }
 
-    /// An edit as it may be shown.
+    /// An edit in a form that may be shown.
     pub(crate) fn edit(&self, edit: &Edit) -> Edit {
         let shown = |value: &Value<'_>| match value {
             Value::Null => Value::Null,
@@ -147,7 +146,7 @@ impl Secrecy {
                 Correction::Use(key) => rules.is_some_and(|rules| rules.secrets.lists(key)),
                 _ => false,
             };
-            // What a repair would make of a secret is one.
+            // What a repair would make of a secret is also a secret.
             let says_value = !is_about_key || !issue.suggestion.as_ref().is_some_and(is_name);
             if is_hidden && says_value && issue.code != IssueCode::Required {
                 issue.suggestion = None;
@@ -170,7 +169,7 @@ impl Secrecy {
             }
             let shown = issue.path.clone();
             self.place(&mut issue.path);
-            // What it says is about the path as it was.
+            // The sentence refers to the original path.
             issue.item = issue.item.filter(|_| shown == issue.path);
         }
     }
@@ -216,8 +215,8 @@ impl Secrecy {
         *path = self.path(path).into_owned();
     }
 
-    /// What may be shown of a phrase; `None` if that is all of it. Words are masked, and not the data that they are made
-    /// of: a secret may be spread over several parts, and is cut as the phrase is.
+    /// The part of a phrase that may be shown; `None` if that is all of it. The text is masked rather than the data it is made
+    /// from: a secret may be spread over several parts, and is cut the way the phrase is.
     fn masked_phrase(&self, phrase: &impl ToString) -> Option<String> {
         let phrase = phrase.to_string();
         let shown = self.text(&phrase);
@@ -235,7 +234,7 @@ impl Secrecy {
     }
 }
 
-/// Takes out of what is said about a result what must not be shown. The result itself is the tool's, and stays as it is.
+/// Removes from the description of a result what must not be shown. The result itself is the tool's, and stays unchanged.
 pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Checked<'_>) {
     let has_words = checked.failure.is_some() || !checked.notes.is_empty();
     if !has_words || !(tool.takes_secrets() || tool.returns_secrets()) {
@@ -260,7 +259,7 @@ pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Che
     secrecy.rewrite_all(&mut checked.notes);
 }
 
-/// Whether an edit gives a key another name.
+/// Whether an edit renames a key.
 fn is_rename(edit: &Edit) -> bool {
     let last = edit.path.last();
     let renames = ["key_spelling", "key_near", "only_key_left"];

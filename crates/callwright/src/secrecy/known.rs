@@ -1,7 +1,7 @@
-//! The words of secrets, and where they are in a text.
+//! The texts of secrets, and where they occur in other texts.
 //!
-//! Takes texts that are secrets; finds them in others, whole or in pieces, in any case and in the escapes that JSON and
-//! our own words use. Memory is bounded: with more secrets than fit, everything counts as one.
+//! Takes texts that are secrets; finds them in others, whole or in pieces, in any case and in the escapes that JSON and our own
+//! sentences use. Memory is bounded: if there are too many secrets, everything counts as one.
 
 use std::borrow::Cow;
 
@@ -11,25 +11,25 @@ use super::MASKED;
 use crate::json::write_json_string;
 use crate::text::push_escaped;
 
-/// The shortest piece of a secret that is recognised, in bytes: texts are cut, so a secret may be shown in part. Shorter
-/// pieces are in any text.
+/// The shortest piece of a secret that is recognised, in bytes: texts are cut, so a secret may appear in part. Shorter pieces
+/// occur in any text.
 const PIECE: usize = 6;
 
-/// Shorter secrets are looked for as whole words: one or two letters are a part of any text.
+/// Shorter secrets are matched as whole words: one or two letters are part of any text.
 const SHORT: usize = 4;
 
-/// How many bytes of secrets are looked for. A call with more is not worth quoting.
+/// How many bytes of secrets are searched for. A call with more is not worth quoting.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// How many secrets shorter than a piece are looked for.
+/// How many secrets shorter than a piece are searched for.
 const MOST_SHORT: usize = 256;
 
-type Piece = [u8; PIECE];
+type SecretPiece = [u8; PIECE];
 
-/// The words of the secrets of one call.
+/// The texts of one call's secrets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
-    pieces: AHashSet<Piece>,
+    pieces: AHashSet<SecretPiece>,
     /// Secrets that are shorter than a piece, in lower case.
     short: Vec<String>,
     bytes: usize,
@@ -41,17 +41,17 @@ impl Known {
         self.pieces.is_empty() && self.short.is_empty() && !self.overflows
     }
 
-    /// Whether there are too many to tell them from other texts.
+    /// Whether there are too many to distinguish them from other texts.
     pub(super) fn overflows(&self) -> bool {
         self.overflows
     }
 
-    /// From now on everything counts as a secret.
+    /// From now on, treats everything as a secret.
     pub(super) fn give_up(&mut self) {
         self.overflows = true;
     }
 
-    /// Notes a secret, if it has at least so many bytes.
+    /// Records a secret, if it has at least this many bytes.
     pub(super) fn note(&mut self, text: &str, at_least: usize) {
         let text = text.trim();
         if text.is_empty() || text.len() < at_least || self.overflows {
@@ -74,7 +74,7 @@ impl Known {
         }
     }
 
-    /// Forgets what a public name says anyway.
+    /// Removes what a public name reveals anyway.
     pub(super) fn forget<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         if self.pieces.is_empty() {
             return;
@@ -86,7 +86,7 @@ impl Known {
         }
     }
 
-    /// The text with every secret in it masked, up to the blanks and quotes around it.
+    /// The text with every secret in it masked, up to the surrounding blanks and quotes.
     pub(super) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.is_empty() || text.is_empty() {
             return Cow::Borrowed(text);
@@ -112,12 +112,13 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// Where secrets are, in order, each with the word around it.
+    /// Where secrets occur, in order, each with the word around it.
     fn find(&self, text: &str) -> Vec<(usize, usize)> {
         let lower = text.to_ascii_lowercase();
         let mut found: Vec<(usize, usize)> = Vec::new();
         for (at, window) in lower.as_bytes().windows(PIECE).enumerate() {
-            let is_known = Piece::try_from(window).is_ok_and(|piece| self.pieces.contains(&piece));
+            let is_known =
+                SecretPiece::try_from(window).is_ok_and(|piece| self.pieces.contains(&piece));
             if is_known {
                 found.push((at, at + PIECE));
             }
@@ -145,12 +146,12 @@ impl Known {
     }
 }
 
-fn pieces(text: &str) -> impl Iterator<Item = Piece> {
+fn pieces(text: &str) -> impl Iterator<Item = SecretPiece> {
     let windows = text.as_bytes().windows(PIECE);
-    windows.filter_map(|window| Piece::try_from(window).ok())
+    windows.filter_map(|window| SecretPiece::try_from(window).ok())
 }
 
-/// A text as it is inside a string of JSON.
+/// A text as it appears inside a JSON string.
 fn as_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_json_string(text, &mut out);
@@ -159,7 +160,7 @@ fn as_json(text: &str) -> String {
     out
 }
 
-/// Whether neither a letter nor a digit is next to a part of a text.
+/// Whether a part of a text has no letter or digit next to it.
 fn is_word(text: &str, start: usize, end: usize) -> bool {
     let is_part = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
@@ -172,7 +173,7 @@ fn is_border(character: char) -> bool {
     character.is_whitespace() || matches!(character, '"' | '\'' | '`')
 }
 
-/// A part of a text without the borders at its ends; `None` if there is nothing else.
+/// A part of a text without the word borders at its ends; `None` if nothing else is left.
 fn inner(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let (start, end) = (floor(text, start), ceil(text, end));
     let part = text[start..end].trim_start_matches(is_border);

@@ -1,12 +1,12 @@
-//! What may be shown of a call: the one place that decides.
+//! Decides what may be shown of a call. Nothing else does.
 //!
-//! Takes a call of a tool whose schema marks secrets with `writeOnly` or `format: password`; says of any value, text,
-//! key or name what may be shown of it. Secrets are hidden by their place, and wherever else their words turn up: in
-//! another argument, in a key, in JSON inside a text, in what a tool answers. A secret that came in the wrong place or
-//! under the wrong name is one too, and of arguments that cannot be read nothing may be shown. Everything that prints
-//! asks here. It hides too much in rare cases, never too little.
+//! Takes a call of a tool whose schema marks secrets with `writeOnly` or `format: password`; decides for any value, text, key
+//! or name how much may be shown. Secrets are hidden at their place, and wherever else their text occurs: in another argument,
+//! in a key, in JSON inside a text, in a tool's result. A secret in the wrong place or under the wrong name is hidden too, and
+//! nothing is shown of arguments that cannot be parsed. Everything that prints asks here. In rare cases it hides too much,
+//! never too little.
 //!
-//! A tool that marks nothing has no secrets, and nothing is looked at; neither is a valid call, unless it is recorded.
+//! A tool that marks nothing has no secrets, and nothing is searched; neither is a valid call, unless it is recorded.
 
 mod failure;
 mod known;
@@ -24,7 +24,7 @@ use crate::tool::{Tool, ToolSet};
 use crate::validate::Secrets;
 use crate::verdict::{Refused, Verdict};
 
-/// What is shown instead of a value that must not be seen.
+/// What is shown instead of a hidden value.
 pub(crate) const MASKED: &str = "[masked]";
 
 /// What may be shown of one call and its result.
@@ -50,17 +50,17 @@ pub struct Secrecy {
     input: Option<Arc<Secrets>>,
     output: Option<Arc<Secrets>>,
     known: Known,
-    /// The arguments as they were sent could not be read, so any part of them may be a secret.
+    /// The arguments could not be parsed as sent, so any part of them may be a secret.
     unreadable: bool,
-    /// Whether places are those of the result.
+    /// Whether paths refer to the result.
     is_about_result: bool,
-    /// Some arguments were read: those that were sent, or what repair made of them.
+    /// Some arguments could be parsed: those that were sent, or the repaired ones.
     read: bool,
 }
 
 impl Secrecy {
-    /// What may be shown of a call and of what the gate said about it. A call of a tool that does not exist may be meant
-    /// for any, so what any of them marks is a secret.
+    /// What may be shown of a call and of the gate's verdict on it. A call of an unknown tool may have been meant for any tool,
+    /// so whatever any of them marks is a secret.
     pub(crate) fn of(tools: &ToolSet, call: &Call<'_>, verdict: &Verdict<'_>) -> Self {
         match verdict {
             Verdict::Valid(valid) => Secrecy::of_call(tools, call, Some(valid.tool())),
@@ -95,7 +95,7 @@ impl Secrecy {
         secrecy
     }
 
-    /// Knows no call yet.
+    /// Does not know a call yet.
     pub(crate) fn new(input: Option<Arc<Secrets>>) -> Self {
         Secrecy {
             input,
@@ -108,19 +108,19 @@ impl Secrecy {
         self.input.is_none() && self.output.is_none()
     }
 
-    /// Whether the arguments as they were sent could not be read.
+    /// Whether the arguments could not be parsed as sent.
     pub(crate) fn is_unreadable(&self) -> bool {
         self.unreadable
     }
 
-    /// The same with a result of this tool, whose own secrets are hidden too.
+    /// The same, with a result of this tool, whose own secrets are hidden too.
     #[must_use]
     pub fn with_result(mut self, tool: &Tool, result: &Value<'_>) -> Self {
         self.result(tool.output_secrets(), result);
         self
     }
 
-    /// Notes the arguments as they were sent.
+    /// Records the arguments as sent.
     pub(crate) fn sent(&mut self, sent: &Arguments<'_>) {
         if self.input.is_none() {
             return;
@@ -136,7 +136,7 @@ impl Secrecy {
         }
     }
 
-    /// Notes the secrets in arguments.
+    /// Records the secrets in arguments.
     pub(crate) fn arguments(&mut self, arguments: &Value<'_>) {
         if let Some(secrets) = self.input.clone() {
             Noting::new(Rules::of_arguments(&secrets), &mut self.known).all(arguments);
@@ -145,7 +145,7 @@ impl Secrecy {
         }
     }
 
-    /// Notes the secrets in a result.
+    /// Records the secrets in a result.
     pub(crate) fn result(&mut self, secrets: Option<&Arc<Secrets>>, result: &Value<'_>) {
         self.output = secrets.cloned();
         if let Some(secrets) = secrets {
@@ -154,14 +154,14 @@ impl Secrecy {
         }
     }
 
-    /// What the schema itself says is not a secret.
+    /// Names that the schema itself lists are not secrets.
     fn forget_names(&mut self) {
         for secrets in [&self.input, &self.output].into_iter().flatten() {
             self.known.forget(secrets.names());
         }
     }
 
-    /// A part of the arguments as it may be shown; `at` is its place.
+    /// A part of the arguments in a form that may be shown; `at` is its path.
     pub fn value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
         match &self.input {
             Some(secrets) => {
@@ -172,7 +172,7 @@ impl Secrecy {
         }
     }
 
-    /// A part of the result as it may be shown; `at` is its place.
+    /// A part of the result in a form that may be shown; `at` is its path.
     pub fn result_value<'v>(&self, value: &'v Value<'_>, at: &Path) -> Cow<'v, Value<'v>> {
         if self.hides_nothing() {
             return Cow::Borrowed(value);
@@ -181,7 +181,7 @@ impl Secrecy {
         Cow::Owned(self.masked(value, at, rules))
     }
 
-    /// A text with the words of all secrets masked. If none could be read, it may hold any.
+    /// A text with the texts of all secrets masked. If the arguments could not be parsed, it may contain any secret.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.unreadable && !self.read && !text.is_empty() {
             return Cow::Borrowed(MASKED);
@@ -189,7 +189,7 @@ impl Secrecy {
         self.known.mask(text)
     }
 
-    /// A place as it may be shown: keys may be secrets too.
+    /// A path in a form that may be shown: keys may be secrets too.
     pub fn path<'p>(&self, at: &'p Path) -> Cow<'p, Path> {
         if self.hides_nothing() {
             return Cow::Borrowed(at);
@@ -219,7 +219,7 @@ impl Secrecy {
         }
     }
 
-    /// A key as it may be shown; `around` is the place of its object.
+    /// A key in a form that may be shown; `around` is the path of its object.
     fn key<'k>(&self, key: &'k str, around: &Path, rules: Option<Rules<'_>>) -> Cow<'k, str> {
         let Some(rules) = rules else {
             return self.text(key);
@@ -235,7 +235,7 @@ impl Secrecy {
         self.known.mask(key)
     }
 
-    /// The rules for what is being talked about: the arguments, or the result.
+    /// The rules for the current subject: the arguments, or the result.
     fn rules(&self) -> Option<Rules<'_>> {
         if self.is_about_result {
             self.output.as_deref().map(Rules::of_result)
@@ -245,7 +245,7 @@ impl Secrecy {
     }
 
     fn masked(&self, value: &Value<'_>, at: &Path, rules: Option<Rules<'_>>) -> Value<'static> {
-        if self.known.overflows() || rules.is_some_and(|it| it.doubt(value, at).is_some()) {
+        if self.known.overflows() || rules.is_some_and(|it| it.certainty(value, at).is_some()) {
             return masked_value();
         }
         match value {

@@ -1,4 +1,4 @@
-//! Which values and keys of a call or its result are secrets, and the words of those that are.
+//! Which values and keys of a call or its result are secrets, and the texts of those secrets.
 
 use super::known::Known;
 use crate::json::{Path, Value, read_value};
@@ -7,15 +7,15 @@ use crate::validate::Secrets;
 /// How deep JSON inside text inside JSON is followed. Models escape twice at most.
 const LAYERS: usize = 4;
 
-/// Values of this many bytes are looked for elsewhere if it is only likely that they are secrets: shorter ones are words
-/// and numbers that mean something else as well.
+/// Values that are only likely to be secrets are searched for elsewhere from this many bytes on: shorter ones are also ordinary
+/// words and numbers.
 const LIKELY: usize = 6;
 
-/// The longest key that is an index of an array: longer ones are numbers that may be secrets.
+/// The longest key that is an array index: longer numbers may be secrets.
 const LONGEST_INDEX: usize = 4;
 
-/// How many keys that the schema does not list are compared with those that it does, and how many comparisons that may
-/// be: some ten milliseconds. With more, nothing of the call is shown.
+/// How many keys that the schema does not list are compared with those that it does, and how many comparisons there may be:
+/// about ten milliseconds. Beyond that, nothing of the call is shown.
 const MOST_STRANGERS: usize = 1_000;
 const MOST_COMPARISONS: usize = 200_000;
 
@@ -28,11 +28,11 @@ pub(super) struct Rules<'s> {
 
 /// How certain it is that a value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum Certainty {
     /// The schema marks it.
-    None,
-    /// It is where nothing is known of it.
-    Some,
+    Marked,
+    /// Nothing is known about its place.
+    Likely,
 }
 
 impl<'s> Rules<'s> {
@@ -50,14 +50,14 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// Whether a value is a secret as a whole; `None` if it may be shown, but for what is in it.
-    pub(super) fn doubt(self, value: &Value<'_>, at: &Path) -> Option<Doubt> {
+    /// Whether a value is a secret as a whole; `None` if it may be shown, except for what is inside it.
+    pub(super) fn certainty(self, value: &Value<'_>, at: &Path) -> Option<Certainty> {
         let secrets = self.secrets;
         if secrets.cover(at) {
-            return Some(Doubt::None);
+            return Some(Certainty::Marked);
         }
         let is_hidden = match value {
-            // A pair of a name and a value, such as `{"name": "password", "value": …}`, or the two exchanged.
+            // A pair of a name and a value, such as `{"name": "password", "value": …}`, or the two swapped.
             Value::Object(members) => members.iter().any(|(key, member)| {
                 let mut text = member.as_str().into_iter();
                 text.any(|text| secrets.name_secret(text)) && !secrets.lists(key)
@@ -71,11 +71,11 @@ impl<'s> Rules<'s> {
             Value::String(text) => self.hides_leaf(at) || secrets.named_in(text),
             _ => self.hides_leaf(at),
         };
-        is_hidden.then_some(Doubt::Some)
+        is_hidden.then_some(Certainty::Likely)
     }
 
     fn hides_leaf(self, at: &Path) -> bool {
-        // A value instead of the whole object may be any of its parts.
+        // A value in place of the whole object may be any of its parts.
         let is_keyless = || at.segments().all(|segment| is_index(&segment));
         let by_place = if self.of_result {
             self.secrets.hide_marked(at)
@@ -85,7 +85,7 @@ impl<'s> Rules<'s> {
         by_place || is_keyless()
     }
 
-    /// Whether a key may be a secret by its place or its looks. One that is nearly a name of the schema's is a name.
+    /// Whether a key may be a secret by its place or its form. One that is close to a name in the schema is a name.
     pub(super) fn hides_key(self, key: &str, around: &Path) -> bool {
         let secrets = self.secrets;
         let is_stray = || !self.of_result && secrets.is_stray(around);
@@ -98,7 +98,7 @@ pub(super) fn is_index(segment: &str) -> bool {
     segment.len() <= LONGEST_INDEX && segment.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Looks for the secrets of a value.
+/// Collects the secrets of a value.
 pub(super) struct Noting<'n> {
     rules: Rules<'n>,
     known: &'n mut Known,
@@ -115,7 +115,7 @@ impl<'n> Noting<'n> {
         }
     }
 
-    /// Notes the secrets of the arguments or the result as a whole.
+    /// Records the secrets of the arguments or the result as a whole.
     pub(super) fn all(&mut self, value: &Value<'_>) {
         self.value(value, &Path::root(), LAYERS);
     }
@@ -124,13 +124,13 @@ impl<'n> Noting<'n> {
         if self.known.overflows() {
             return;
         }
-        let doubt = self.rules.doubt(value, at);
-        if let Some(doubt) = doubt {
-            self.secret(value, doubt);
+        let certainty = self.rules.certainty(value, at);
+        if let Some(certainty) = certainty {
+            self.secret(value, certainty);
         }
         match value {
-            // All of them are noted, and each would be looked at with its place once more.
-            Value::Array(_) if doubt.is_some() => {}
+            // All of them are recorded, and each would be examined again with its path.
+            Value::Array(_) if certainty.is_some() => {}
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.value(item, &at.index(index), layers);
@@ -161,22 +161,22 @@ impl<'n> Noting<'n> {
         }
     }
 
-    /// Notes the words of a secret: its texts, its numbers and its keys.
-    fn secret(&mut self, value: &Value<'_>, doubt: Doubt) {
-        let at_least = match doubt {
-            Doubt::None => 0,
-            Doubt::Some => LIKELY,
+    /// Records the texts of a secret: its strings, its numbers and its keys.
+    fn secret(&mut self, value: &Value<'_>, certainty: Certainty) {
+        let at_least = match certainty {
+            Certainty::Marked => 0,
+            Certainty::Likely => LIKELY,
         };
         match value {
             Value::String(text) => self.known.note(text, at_least),
             Value::Number(number) => self.known.note(number.as_str(), at_least),
-            Value::Array(items) => items.iter().for_each(|item| self.secret(item, doubt)),
+            Value::Array(items) => items.iter().for_each(|item| self.secret(item, certainty)),
             Value::Object(members) => {
                 for (key, member) in members {
                     if !self.rules.secrets.lists(key) && !self.rules.secrets.is_nearly_listed(key) {
                         self.known.note(key, LIKELY);
                     }
-                    self.secret(member, doubt);
+                    self.secret(member, certainty);
                 }
             }
             // There are too few of these to recognise one.

@@ -1,8 +1,7 @@
-//! The tools that a gate knows, found by name; a name that no tool has → the tool that it evidently means, or those that
-//! are near.
+//! The tools of a gate by name; for an unknown name, the tool that was evidently meant, or the closest ones.
 //!
-//! For such a name every tool is looked at, which takes milliseconds where there are thousands, and models call the same
-//! wrong name again and again: so what was found is remembered.
+//! An unknown name is compared with every tool, which takes milliseconds where there are thousands, and models call the same
+//! wrong name again and again: so the result is remembered.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -13,13 +12,13 @@ use crate::nearest::{nearest, same_spelling};
 use crate::validate::Secrets;
 use crate::words::template::is_token_name;
 
-/// How many names are remembered before all are forgotten. A name takes some hundred bytes with what it may mean.
+/// How many names are remembered before all are forgotten. A name takes a few hundred bytes with its candidates.
 const MOST_NAMES: usize = 1_024;
 
-/// Longer names are not remembered; those of providers end at 64.
+/// Longer names are not remembered; providers allow at most 64 characters.
 const LONGEST_NAME: usize = 256;
 
-/// There is no tool of this name; these are the nearest.
+/// No tool has this name; these are the closest.
 #[derive(Debug)]
 pub(crate) struct UnknownTool {
     pub(crate) name: String,
@@ -31,17 +30,17 @@ pub(crate) struct UnknownTool {
 pub(crate) struct ToolSet {
     tools: AHashMap<String, Arc<Tool>>,
     guesses: Guesses,
-    /// What any of the tools marks as a secret.
+    /// Everything that any of the tools marks as a secret.
     all_secrets: OnceLock<Option<Arc<Secrets>>>,
 }
 
-/// What was found for names that no tool has.
+/// The results for unknown names.
 #[derive(Debug, Default)]
 struct Guesses(Mutex<AHashMap<String, Guess>>);
 
 #[derive(Debug, Clone)]
 struct Guess {
-    /// The one tool that is evidently meant.
+    /// The one tool that was evidently meant.
     meant: Option<String>,
     nearest: Vec<String>,
 }
@@ -65,7 +64,7 @@ impl Guesses {
 }
 
 impl ToolSet {
-    /// Adds a tool; `false` if there is one of this name already.
+    /// Adds a tool; `false` if the name is already taken.
     pub(crate) fn insert(&mut self, tool: Tool) -> bool {
         let name = tool.name().to_owned();
         self.tools.insert(name, Arc::new(tool)).is_none()
@@ -79,7 +78,7 @@ impl ToolSet {
         self.tools.values().map(AsRef::as_ref)
     }
 
-    /// What any of the tools marks as a secret, for calls that may be meant for any.
+    /// Everything that any of the tools marks as a secret, for calls that may be meant for any of them.
     pub(crate) fn all_secrets(&self) -> Option<&Arc<Secrets>> {
         let merged = || {
             let marked = self.iter().filter_map(Tool::secrets);
@@ -88,7 +87,7 @@ impl ToolSet {
         self.all_secrets.get_or_init(merged).as_ref()
     }
 
-    /// The tool of this name, or what is near to it.
+    /// The tool with this name, or the closest names.
     pub(crate) fn find(&self, name: &str) -> Result<&Arc<Tool>, UnknownTool> {
         self.get(name).ok_or_else(|| UnknownTool {
             name: name.to_owned(),
@@ -96,19 +95,19 @@ impl ToolSet {
         })
     }
 
-    /// The names nearest to one that does not exist, the closest first, three at most.
+    /// The names closest to an unknown one, the closest first, at most three.
     pub(crate) fn nearest(&self, name: &str) -> Vec<&str> {
         nearest(name, self.iter().map(Tool::name), 3)
     }
 
-    /// The tool of this name, or the one that it evidently means.
+    /// The tool with this name, or the one that was evidently meant.
     pub(crate) fn meant(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(name).or_else(|| self.meant_tool(name))
     }
 
-    /// The one tool that a name evidently means: the same but for case and separators, with a namespace
-    /// that says nothing (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or with
-    /// a control token after it. A name in another namespace is another tool.
+    /// The one tool that a name evidently means: equal except for case and separators, with a meaningless namespace
+    /// (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or followed by a control token. A name in
+    /// another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(&self.guess(name).meant?)
     }
@@ -142,12 +141,12 @@ impl ToolSet {
     }
 }
 
-/// Whether a name is that of a tool of a certain MCP server: it may be another server's than ours.
+/// Whether a name belongs to a particular MCP server, which may not be ours.
 fn is_of_a_server(name: &str) -> bool {
     name.starts_with("mcp__")
 }
 
-/// Whether what follows a name is control tokens and the words that a chat template puts between them.
+/// Whether a name is followed only by control tokens and the words that a chat template puts between them.
 fn is_debris(tokens: &str) -> bool {
     const CHANNELS: [&str; 6] = ["", "commentary", "analysis", "final", "json", "code"];
     tokens
@@ -158,7 +157,7 @@ fn is_debris(tokens: &str) -> bool {
         })
 }
 
-/// A name without the namespace that providers and clients put before it; `None` if it has none.
+/// A name without the namespace that providers and clients prepend; `None` if it has none.
 fn bare_name(name: &str) -> Option<&str> {
     ["functions.", "function.", "tools.", "default_api."]
         .iter()
@@ -177,7 +176,7 @@ mod tests {
     use crate::words::{OutputPolicy, ToolSpec, Validation};
 
     #[test]
-    fn what_was_found_stays_the_same_however_many_names_come() {
+    fn lookups_stay_the_same_however_many_names_are_remembered() {
         let spec = ToolSpec::without_schema("read_file");
         let mut tools = ToolSet::default();
         tools.insert(Tool::compile(

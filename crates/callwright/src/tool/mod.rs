@@ -1,8 +1,8 @@
 //! Tools: name, schema, effect.
 //!
-//! [`crate::wire::read_tools`] takes them out of any provider's shape as [`ToolSpec`]s; the gate compiles each
-//! into a [`Tool`]. A schema that cannot be read or compiled, or costs too much, quarantines its one tool: its calls pass
-//! as unjudged, and the others work.
+//! [`crate::wire::read_tools`] reads them from any provider's shape as [`ToolSpec`]s; the gate compiles each into a [`Tool`].
+//! A schema that cannot be read or compiled, or is too expensive, quarantines only its own tool: its calls pass as unjudged,
+//! and the other tools work. Never judges a call.
 
 mod lookup;
 
@@ -19,7 +19,7 @@ use crate::validate::{
 };
 use crate::words::{OutputPolicy, Validation};
 
-/// A tool that the gate knows: declared, and compiled if possible.
+/// A tool that the gate knows: its declaration, and its schemas, compiled if possible.
 #[derive(Debug)]
 pub struct Tool {
     spec: ToolSpec,
@@ -29,14 +29,14 @@ pub struct Tool {
     output_schema: Option<Result<Arc<CompiledSchema>, Arc<str>>>,
     output_secrets: Option<Arc<Secrets>>,
     output_policy: OutputPolicy,
-    /// Whether any call may destroy or spend something: names are looked through for it once.
-    is_grave: OnceLock<bool>,
-    /// Whether it is declared to only read, and its name does not say otherwise.
+    /// Whether any call may destroy or spend something; cached, since it means searching the name.
+    may_destroy_or_spend: OnceLock<bool>,
+    /// Whether it is declared read-only and its name does not contradict that.
     only_reads: OnceLock<bool>,
 }
 
 impl Tool {
-    /// Compiles a tool's schemas within what is left for its list of tools, or takes them from the cache.
+    /// Compiles a tool's schemas within the remaining budget of its tool list, or takes them from the cache.
     pub(crate) fn compile(
         spec: ToolSpec,
         validation: Validation,
@@ -63,38 +63,38 @@ impl Tool {
             validation,
             output_schema,
             output_policy,
-            is_grave: OnceLock::new(),
+            may_destroy_or_spend: OnceLock::new(),
             only_reads: OnceLock::new(),
             spec,
         }
     }
 
-    /// Whether it is declared to only read, see [`ToolSpec::only_reads`]. Every call asks, so names are looked at once.
+    /// Whether it is declared read-only, see [`ToolSpec::only_reads`]. Every call asks, so the answer is cached.
     pub(crate) fn only_reads(&self) -> bool {
         let is_read = self.spec.effect == Effect::Read;
         is_read && *self.only_reads.get_or_init(|| self.spec.only_reads())
     }
 
     /// Whether any call may destroy or spend something, by declaration or by the name of the tool.
-    pub(crate) fn is_grave(&self) -> bool {
+    pub(crate) fn may_destroy_or_spend(&self) -> bool {
         let spec = &self.spec;
         *self
-            .is_grave
+            .may_destroy_or_spend
             .get_or_init(|| spec.may_destroy() || spec.spends())
     }
 
-    /// The compiled schema of results; `None` if none is declared, it is not asked, or it is in quarantine.
+    /// The compiled schema of results; `None` if none is declared, if it is not used, or if it is in quarantine.
     pub fn output_schema(&self) -> Option<&CompiledSchema> {
         self.output_schema.as_ref()?.as_deref().ok()
     }
 
-    /// Why the schema of results could not be compiled, if it could not. Results then pass unvalidated.
+    /// Why the schema of results could not be compiled, if so. Results then pass unvalidated.
     pub fn output_quarantined(&self) -> Option<&str> {
         let compiled = self.output_schema.as_ref()?;
         compiled.as_ref().err().map(AsRef::as_ref)
     }
 
-    /// Where the declared schema of arguments has an `enum` of texts on a list, which no list satisfies. It is read as the
+    /// Where the declared schema of arguments has an `enum` of strings on a list, which no list can satisfy. It is read as the
     /// `enum` of the items; the author should know.
     pub fn misplaced_enums(&self) -> Vec<Path> {
         let declared = self.spec.input_schema.as_deref();
@@ -121,34 +121,34 @@ impl Tool {
         self.secrets.as_ref()
     }
 
-    /// What of the results must not be shown, if anything.
+    /// Which parts of results must not be shown, if any.
     pub(crate) fn output_secrets(&self) -> Option<&Arc<Secrets>> {
         self.output_secrets.as_ref()
     }
 
-    /// What the model calls it by.
+    /// The name that the model uses.
     pub fn name(&self) -> &str {
         &self.spec.name
     }
 
-    /// The tool as it was declared; its effect as the policy says, where it says something.
+    /// The tool's declaration, with the policy's overrides of its effect.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// The compiled schema; `None` if the tool is quarantined. Where validation is off, it accepts anything.
+    /// The compiled schema; `None` if the tool is quarantined. With validation off, it accepts anything.
     pub fn schema(&self) -> Option<&CompiledSchema> {
         self.schema.as_deref().ok()
     }
 
-    /// Why the schema could not be read or compiled, if it could not. Calls then pass as unjudged.
+    /// Why the schema could not be read or compiled, if so. Calls then pass as unjudged.
     pub fn quarantined(&self) -> Option<&str> {
         self.schema.as_ref().err().map(AsRef::as_ref)
     }
 }
 
-/// The secrets of a schema: those of its compiled form, or as it was declared if that is not asked or in quarantine.
-/// Of one that cannot be read, or is too large to look at, everything is a secret.
+/// The secrets of a schema: those of its compiled form, or of its declaration if it is unused or in quarantine. If it cannot be
+/// read, or is too large to search, everything is a secret.
 fn secrets(
     declared: Option<&Schema>,
     fault: Option<&str>,

@@ -95,13 +95,13 @@ fn sentence(mismatch: &Mismatch, sample: &Value<'_>) -> String {
     let whole = snippet(&sample.to_string(), SHOWN);
     if path.is_root() {
         return format!(
-            "the schema accepts {whole}, the type does not: {message}; make the two say the same"
+            "the schema accepts {whole}, the type does not: {message}; make the two agree"
         );
     }
     let part = sample.at(&path).unwrap_or(&Value::Null).to_string();
     let part = snippet(&part, SHOWN);
     format!(
-        "{path}: the schema accepts {part}, the type does not: {message} (in {whole}); make the two say the same"
+        "{path}: the schema accepts {part}, the type does not: {message} (in {whole}); make the two agree"
     )
 }
 

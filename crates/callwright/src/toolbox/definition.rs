@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::agreement::input_disagreement;
 use super::context::{CallContext, Origin};
 use super::convert::{FromArguments, IntoOutput};
-use super::function::{Async, Blocking, Finish, Function, Handler, Start, disagreement};
+use super::function::{Async, Blocking, Finish, Handler, Start, TypedFunction, disagreement};
 use super::schema::{derive_input, output_schema};
 use crate::json::{from_type, to_arguments};
 use crate::policy::{Advice, OutputSettings, ToolPolicy};
@@ -59,7 +59,7 @@ pub type ToolResult<O> = Result<O, ToolFailure>;
 pub struct ToolDef<A, O> {
     spec: ToolSpec,
     policy: ToolPolicy,
-    function: Function<A, O>,
+    function: TypedFunction<A, O>,
     defect: Option<String>,
 }
 
@@ -126,7 +126,7 @@ where
         };
         ToolDef::of(
             spec,
-            Function {
+            TypedFunction {
                 start,
                 read: |arguments| to_arguments(arguments).map_err(|it| disagreement(&it)),
                 finish: Finish::new(|output| match from_type(&output) {
@@ -204,7 +204,7 @@ where
     }
 
     fn untyped(spec: ToolSpec, start: Arc<dyn Start<A, O>>) -> Self {
-        let function = Function {
+        let function = TypedFunction {
             start,
             read: A::from_arguments,
             finish: Finish::new(O::into_output),
@@ -214,7 +214,7 @@ where
 }
 
 impl<A, O> ToolDef<A, O> {
-    fn of(spec: ToolSpec, function: Function<A, O>, defect: Option<String>) -> Self {
+    fn of(spec: ToolSpec, function: TypedFunction<A, O>, defect: Option<String>) -> Self {
         ToolDef {
             policy: ToolPolicy::new(spec.name.clone()),
             spec,

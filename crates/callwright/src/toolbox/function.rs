@@ -29,7 +29,7 @@ pub(super) trait Handler: Send + Sync + fmt::Debug {
 }
 
 /// A typed function, and how its types are read and written.
-pub(super) struct Function<A, O> {
+pub(super) struct TypedFunction<A, O> {
     pub(super) start: Arc<dyn Start<A, O>>,
     pub(super) read: fn(&Value<'_>) -> Result<A, ToolFailure>,
     pub(super) finish: Finish<O>,
@@ -38,11 +38,11 @@ pub(super) struct Function<A, O> {
 /// What is done with a typed result.
 pub(super) struct Finish<O> {
     pub(super) write: fn(O) -> Output<'static>,
-    pub(super) checks: Vec<Arc<Check<O>>>,
+    pub(super) checks: Vec<Arc<TypedCheck<O>>>,
 }
 
 /// Checks a typed result against the arguments.
-type Check<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
+type TypedCheck<O> = dyn Fn(&Value<'_>, &O) -> Option<Finding> + Send + Sync;
 
 /// The ways to run a function. Each boxes its future together with what follows it, so there is a single allocation.
 pub(super) trait Start<A, O>: Send + Sync {
@@ -146,7 +146,7 @@ impl<O> Finish<O> {
     }
 }
 
-impl<A, O> Handler for Function<A, O> {
+impl<A, O> Handler for TypedFunction<A, O> {
     fn run<'r>(&'r self, origin: Origin<'r>) -> Running<'r> {
         match (self.read)(origin.arguments) {
             Ok(arguments) => self.start.start(arguments, origin, &self.finish),
@@ -166,7 +166,7 @@ pub(super) fn disagreement(mismatch: &Mismatch) -> ToolFailure {
     }
 }
 
-impl<A, O> fmt::Debug for Function<A, O> {
+impl<A, O> fmt::Debug for TypedFunction<A, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Function").finish_non_exhaustive()
     }

@@ -29,9 +29,9 @@ const UNKNOWN: &str = "unknown";
 
 /// A call that may run and has not ended yet. For tools that run outside the toolbox: see
 /// [`ToolboxBuilder::external_tool`](super::ToolboxBuilder::external_tool).
-pub struct Invocation<'c>(ScopeGuard<Admitted<'c>, fn(Admitted<'c>)>);
+pub struct Invocation<'c>(ScopeGuard<AdmittedCall<'c>, fn(AdmittedCall<'c>)>);
 
-type Admitted<'c> = (CallRecord<'c>, Ticket<'c>);
+type AdmittedCall<'c> = (CallRecord<'c>, Ticket<'c>);
 
 impl Toolbox {
     /// Judges a call and decides whether it may run now. A call without a place belongs to no conversation and is not counted.

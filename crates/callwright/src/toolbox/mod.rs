@@ -224,7 +224,9 @@ impl Toolbox {
                 warnings.extend(why.map(sentence));
             }
             warnings.extend(tool.misplaced_enums().iter().map(|at| {
-                format!("tool `{name}`: no list satisfies the enum at {at}: read as the enum of its items")
+                format!(
+                    "tool `{name}`: no list can match the enum at {at}; it is applied to the items"
+                )
             }));
         }
         warnings.sort();

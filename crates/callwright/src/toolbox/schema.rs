@@ -14,6 +14,9 @@ use serde_json::{Map, Value as Schema, json};
 pub(super) use self::numbers::is_limit_of_a_type;
 use crate::error::{Error, ErrorKind};
 
+/// The members of a schema.
+pub(super) type SchemaMembers = Map<String, Schema>;
+
 /// What a type declares about a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DerivedSchema {

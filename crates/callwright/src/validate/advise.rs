@@ -1,7 +1,8 @@
-//! What to do about issues: what was probably meant, in the order in which it helps.
+//! Adds suggestions to issues: what was probably meant, most helpful first.
 //!
-//! Takes the issues of a refused call; returns those that the model is told, with suggestions. A missing key that arrived
-//! under a similar name becomes one issue instead of two, and what others say better is left out. Makes no words.
+//! Takes the issues of a refused call; returns those that are reported to the model, with suggestions. A missing key that
+//! arrived under a similar name becomes one issue instead of two, and issues that others cover better are left out. Never
+//! produces text.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,14 +21,14 @@ use crate::words::{
     Correction, Expected, Issue, IssueCode, ItemPlace, Received, ReceivedKeys, SchemaType, Work,
 };
 
-/// How many characters of a text are repeated in a proposal. A longer one does not fit the line.
+/// How many characters of a text are repeated in a proposal. A longer one does not fit in the line.
 const LONGEST_ITEM: usize = 30;
 
-/// How many steps suggestions may take for one call: half a millisecond. A key is compared with a hundred others in ten
+/// How many steps suggestions may take for one call: half a millisecond. Comparing a key with a hundred others takes ten
 /// thousand.
 const SUGGESTING: usize = 500_000;
 
-/// What the model is told: with suggestions, the most useful first.
+/// The issues for the model: with suggestions, the most useful first.
 pub(crate) fn issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
@@ -45,7 +46,7 @@ pub(crate) fn issues(
     issues
 }
 
-/// Adds what was probably meant, and which keys are allowed where one is not.
+/// Adds what was probably meant, and for an unknown key, which keys are allowed.
 fn suggest(
     schema: &CompiledSchema,
     properties: &PropertiesByOwner<'_>,
@@ -53,7 +54,7 @@ fn suggest(
     found: &mut [LocatedIssue],
     work: &Work,
 ) {
-    // Where more than unknown keys is wrong, the value of one may be missing elsewhere.
+    // If more than unknown keys is wrong, the value of one may be missing elsewhere.
     let is_unknown_key = |it: &LocatedIssue| it.issue.code == IssueCode::UnknownKey;
     let may_be_left_out = found.iter().all(is_unknown_key);
     // Most unknown keys are in one object, or in objects of one kind.
@@ -85,7 +86,7 @@ fn suggest(
                 };
                 match free.candidates.nearest(&key, work) {
                     Nearest::One(near) => Some(near).filter(|near| is_worth_proposing(&key, near)),
-                    // Beside a call that is complete without it, an unknown key is best left out. Where nothing else came,
+                    // In a call that is complete without it, an unknown key is best left out. If nothing else arrived,
                     // something else was meant.
                     Nearest::None if may_be_left_out && free.some_came => {
                         issue.suggestion = Some(Correction::LeaveOut);
@@ -107,8 +108,8 @@ fn suggest(
     }
 }
 
-/// The list of one, where a single text came instead of a list of texts. It is for the model to decide: others may have been
-/// lost, or the text may hold several.
+/// The list of one, if a single string was sent instead of a list of strings. The model has to decide: others may have been
+/// lost, or the string may contain several.
 fn list_of_one(
     value: Option<&Value<'_>>,
     node: Option<&Schema>,
@@ -133,23 +134,23 @@ fn near_value_at<'s>(
     near_value(places.at(at)?, allowed, work)
 }
 
-/// What may be where an unknown key is, in objects of one kind.
+/// The keys that may replace an unknown one, in objects of one kind.
 struct KnownKeys<'s> {
     expected: Expected,
     properties: Rc<Properties<'s>>,
-    /// The last object that was looked at.
+    /// The last object that was examined.
     last: Option<(Path, FreeKeys<'s>)>,
 }
 
-/// What one object may have besides.
+/// The further keys that one object may have.
 struct FreeKeys<'s> {
-    /// The listed keys that did not come.
+    /// The listed keys that are absent.
     candidates: Candidates<'s>,
-    /// Whether others came.
+    /// Whether some listed keys are present.
     some_came: bool,
 }
 
-/// What one listed key costs, in steps, to be looked up in an object and to have its letters counted.
+/// The cost, in steps, of looking up one listed key in an object and counting its letters.
 const PER_FREE_KEY: usize = 50;
 
 impl<'s> KnownKeys<'s> {
@@ -169,7 +170,7 @@ impl<'s> KnownKeys<'s> {
         }
     }
 
-    /// What the object at a place may have besides; nothing, if there is no work left to find out.
+    /// The further keys that the object at a path may have; `None` if there is no work left to find out.
     fn free_in(
         &mut self,
         place: &Path,
@@ -191,12 +192,12 @@ impl<'s> KnownKeys<'s> {
     }
 }
 
-/// Notes which issues are within a list, where several may be about its items.
+/// Marks the issues that are within a list, where several may be about its items.
 fn note_items(arguments: &Value<'_>, issues: &mut [Issue]) {
     if issues.len() < 2 {
         return;
     }
-    // Issues of one list come one after the other.
+    // Issues of one list are adjacent.
     let mut known: Option<(Path, Option<usize>)> = None;
     for issue in issues {
         let pointer = issue.path.as_pointer();
@@ -220,9 +221,9 @@ fn note_items(arguments: &Value<'_>, issues: &mut [Issue]) {
     }
 }
 
-/// Where the last segment of a pointer begins that may be an index.
+/// Where the last segment of a pointer that may be an index starts.
 fn innermost_index(pointer: &str) -> Option<usize> {
-    // In most paths there is no digit at all.
+    // Most paths contain no digit at all.
     let mut end = pointer.bytes().rposition(|byte| byte.is_ascii_digit())? + 1;
     end += pointer[end..].find('/').unwrap_or(pointer.len() - end);
     while let Some(start) = pointer[..end].rfind('/') {
@@ -235,13 +236,13 @@ fn innermost_index(pointer: &str) -> Option<usize> {
     None
 }
 
-/// Sorts issues by usefulness and leaves out what others say better.
+/// Sorts issues by usefulness and removes those that others cover better.
 fn settle(issues: &mut Vec<Issue>) {
     if issues.len() < 2 {
         return;
     }
     issues.sort_by_key(|issue| issue.code);
-    // There are some hundreds at most, and most are few: comparing each with all costs less than a map of them.
+    // There are a few hundred at most, usually just a few: comparing each with all costs less than building a map.
     let is_new = |(at, issue): (usize, &Issue)| {
         let same_place = |other: &&Issue| other.path == issue.path;
         let mut before = issues[..at].iter().filter(same_place);
@@ -260,8 +261,8 @@ fn settle(issues: &mut Vec<Issue>) {
     issues.retain(|_| kept.next().unwrap_or(true));
 }
 
-/// Where none of an object's required keys came, the unknown keys that came are named, once, unless they
-/// are issues themselves: the model has mistaken the tool for another one.
+/// If an object has none of its required keys, the unknown keys in it are named, once, unless they are issues themselves: the
+/// model has mistaken the tool for another one.
 fn name_received_keys(
     schema: &CompiledSchema,
     properties: &PropertiesByOwner<'_>,
@@ -277,7 +278,7 @@ fn name_received_keys(
         IssueCode::UnknownKey => true,
         _ => false,
     };
-    // The objects that need no further word, or got one.
+    // The objects that need no explanation, or already have one.
     let explained = found.iter().filter(explains);
     let mut told: SmallVec<[Path; 4]> = explained.map(|it| it.issue.path.parent()).collect();
     for located in found.iter_mut() {
@@ -303,7 +304,7 @@ fn name_received_keys(
     }
 }
 
-/// The allowed value that a received one is nearest to.
+/// The allowed value that is closest to a received one.
 pub(crate) fn near_value<'s>(
     value: &Value<'_>,
     allowed: &'s [Schema],
@@ -320,10 +321,10 @@ pub(crate) fn near_value<'s>(
     }
 }
 
-/// Up to here going through the keys is faster than hashing them.
+/// Up to here, scanning the keys is faster than hashing them.
 const FEW_KEYS: usize = 16;
 
-/// The listed keys that did not come.
+/// The listed keys that are absent.
 pub(crate) fn free_names<'s>(known: &[&'s str], sent: &[Member<'_>]) -> Vec<&'s str> {
     let known = known.iter().copied();
     if sent.len() <= FEW_KEYS {

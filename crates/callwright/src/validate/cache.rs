@@ -1,9 +1,9 @@
-//! Compiled schemas, kept by content.
+//! Compiled schemas, cached by content.
 //!
-//! Compiling a schema costs about sixty times as much as judging a call with it, and the same
-//! schemas arrive again and again: from a server that reconnects, from a list that is asked for
-//! twice, from tools that share one. Takes a schema and returns the compiled one, at the price of a
-//! hash if it was seen before. The cache is bounded; what was used least leaves first.
+//! Compiling a schema costs about sixty times as much as validating a call with it, and the same schemas arrive again and
+//! again: from a server that reconnects, from a list that is requested twice, from tools that share one. Takes a schema and
+//! returns the compiled one, for the price of a hash if it was seen before. The cache is bounded; the least recently used entry
+//! is evicted first.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,14 +17,14 @@ use super::cost::{Cost, text_size};
 use super::normalise;
 use super::schema::CompiledSchema;
 
-/// How many bytes of compiled schemas the shared cache remembers, about. 2,000 real tools need 100 MB of it.
+/// About how many bytes of compiled schemas the shared cache remembers. 2,000 real tools need 100 MB of it.
 const SHARED_CAPACITY: u64 = 256 * 1024 * 1024;
 
-/// How many bytes the schemas of one list may take beyond what any text of their length does, about. Patterns take some
-/// ten thousand each, and few tools have any; a list that needs more than this is made to cost.
+/// About how many bytes the schemas of one list may take beyond what any text of their length does. Patterns take about ten
+/// thousand each, and few tools have any; a list that needs more than this is designed to be expensive.
 const LIST_EXTRA: usize = 48 * 1024 * 1024;
 
-/// What is left for compiling the schemas of one list of tools.
+/// The remaining budget for compiling the schemas of one list of tools.
 #[derive(Debug)]
 pub(crate) struct CompileBudget(usize);
 
@@ -39,29 +39,29 @@ impl CompileBudget {
         let left = self.0.checked_sub(cost.extra);
         self.0 = left.ok_or_else(|| {
             let (needed, left) = (cost.extra.div_ceil(1_000_000), self.0 / 1_000_000);
-            format!("its patterns and parts take about {needed} MB, and {left} MB are left for the list of tools")
+            format!("its patterns and parts take about {needed} MB, but only {left} MB are left for the list of tools")
         })?;
         Ok(())
     }
 }
 
-/// How many bytes an entry takes beside its schema, about: its key twice, its place and its lock.
+/// About how many bytes an entry takes besides its schema: its key twice, its slot and its lock.
 const ENTRY_BYTES: u64 = 256;
 
 /// A bounded cache of compiled schemas. Cheap to clone: clones share their content.
 #[derive(Debug, Clone)]
 pub struct SchemaCache(Arc<Mutex<Store>>);
 
-/// A schema as it was declared, and its compiled form or why there is none: that is not tried again either.
+/// A schema as declared, and its compiled form or the reason why there is none: a failure is not tried again either.
 #[derive(Debug, Clone)]
-struct Entry {
+struct CachedSchema {
     declared: Arc<Schema>,
     bytes: usize,
     compiled: Result<Arc<CompiledSchema>, Arc<str>>,
 }
 
-/// The place of an entry. Its lock is held while the schema is compiled, so that this happens once.
-type Slot = Arc<Mutex<Option<Entry>>>;
+/// The slot of an entry. Its lock is held while the schema is compiled, so that this happens once.
+type CacheSlot = Arc<Mutex<Option<CachedSchema>>>;
 
 /// Slots by the hash of their schema, in the order of their last use. Uses are counted; there is no clock.
 #[derive(Debug)]
@@ -69,20 +69,20 @@ struct Store {
     capacity: u64,
     held: u64,
     uses: u64,
-    slots: HashMap<u128, Place>,
+    slots: HashMap<u128, CacheEntry>,
     by_last_use: BTreeMap<u64, u128>,
 }
 
 #[derive(Debug)]
-struct Place {
-    slot: Slot,
+struct CacheEntry {
+    slot: CacheSlot,
     bytes: u64,
     last_use: u64,
 }
 
 impl Store {
-    /// The slot of a schema, which is empty if it is new here. It becomes the last one to leave.
-    fn slot(&mut self, key: u128) -> Slot {
+    /// The slot of a schema, empty if it is new. It becomes the most recently used one.
+    fn slot(&mut self, key: u128) -> CacheSlot {
         self.uses += 1;
         if let Some(place) = self.slots.get_mut(&key) {
             self.by_last_use.remove(&place.last_use);
@@ -90,18 +90,18 @@ impl Store {
             self.by_last_use.insert(self.uses, key);
             return Arc::clone(&place.slot);
         }
-        let slot = Slot::default();
+        let slot = CacheSlot::default();
         self.insert(key, Arc::clone(&slot), ENTRY_BYTES);
         slot
     }
 
-    fn insert(&mut self, key: u128, slot: Slot, bytes: u64) {
+    fn insert(&mut self, key: u128, slot: CacheSlot, bytes: u64) {
         let last_use = self.uses;
         self.held += bytes;
         self.by_last_use.insert(last_use, key);
         self.slots.insert(
             key,
-            Place {
+            CacheEntry {
                 slot,
                 bytes,
                 last_use,
@@ -109,15 +109,15 @@ impl Store {
         );
     }
 
-    fn remove(&mut self, key: u128) -> Option<Slot> {
+    fn remove(&mut self, key: u128) -> Option<CacheSlot> {
         let place = self.slots.remove(&key)?;
         self.by_last_use.remove(&place.last_use);
         self.held -= place.bytes;
         Some(place.slot)
     }
 
-    /// Counts what was compiled into a slot. What was used least leaves; what is larger than the cache leaves at once,
-    /// before it drives out everything else.
+    /// Counts what was compiled into a slot. The least recently used entries are evicted; an entry larger than the cache is
+    /// evicted immediately, before it displaces everything else.
     fn weigh(&mut self, key: u128, bytes: usize) {
         let bytes = u64::try_from(bytes)
             .unwrap_or(u64::MAX)
@@ -138,8 +138,8 @@ impl Store {
 }
 
 impl SchemaCache {
-    /// A cache that remembers compiled schemas of up to `capacity` bytes in all, by an estimate. Compiled, a schema takes
-    /// about thirty times as much as its text, and patterns take some ten thousand bytes each.
+    /// A cache that remembers compiled schemas of up to `capacity` bytes in total, by an estimate. A compiled schema takes
+    /// about thirty times as much as its text, and patterns take about ten thousand bytes each.
     pub fn new(capacity: u64) -> Self {
         SchemaCache(Arc::new(Mutex::new(Store {
             capacity,
@@ -156,8 +156,8 @@ impl SchemaCache {
         SHARED.clone()
     }
 
-    /// The compiled form of a schema as it was declared, in the field's own forms too (see [`normalise`]). Threads that
-    /// ask for the same schema at once compile it once.
+    /// The compiled form of a declared schema, including non-standard forms in common use (see [`normalise`]). Threads that
+    /// request the same schema at once compile it once.
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
@@ -165,7 +165,7 @@ impl SchemaCache {
         self.compile_within(declared, &mut CompileBudget::default())
     }
 
-    /// The same with what is left for a list of tools. What is in the cache costs nothing.
+    /// The same, within the remaining budget of a list of tools. A cached schema costs nothing.
     pub(crate) fn compile_within(
         &self,
         declared: &Arc<Schema>,
@@ -175,8 +175,8 @@ impl SchemaCache {
         let slot = self.0.lock().slot(key);
         let mut entry = slot.lock();
         if let Some(entry) = &*entry {
-            // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must
-            // not be taken for each other.
+            // The hash is fast, not cryptographic, and schemas come from strangers: two that were made to collide must not be
+            // confused.
             return if Arc::ptr_eq(&entry.declared, declared) || entry.declared == *declared {
                 entry.compiled.clone()
             } else {
@@ -184,7 +184,7 @@ impl SchemaCache {
             };
         }
         let compiled = compile(declared, budget);
-        // What a list had no budget for is not remembered: another list may have it.
+        // A schema that exceeded a list's budget is not remembered: another list may have room for it.
         let bytes = match &compiled {
             Ok(compiled) => compiled.bytes,
             Err(_) => usize::MAX,
@@ -196,8 +196,8 @@ impl SchemaCache {
 }
 
 /// The entry of a schema, or why the budget is too small for it.
-fn compile(declared: &Arc<Schema>, budget: &mut CompileBudget) -> Result<Entry, Arc<str>> {
-    let entry = |bytes, compiled| Entry {
+fn compile(declared: &Arc<Schema>, budget: &mut CompileBudget) -> Result<CachedSchema, Arc<str>> {
+    let entry = |bytes, compiled| CachedSchema {
         declared: Arc::clone(declared),
         bytes,
         compiled,
@@ -216,7 +216,7 @@ fn compile(declared: &Arc<Schema>, budget: &mut CompileBudget) -> Result<Entry, 
     Ok(entry(cost.bytes.saturating_mul(forms), compiled))
 }
 
-/// A hash over the structure; the order of keys is part of it.
+/// A hash of the structure; the order of keys matters.
 fn content_hash(schema: &Schema) -> u128 {
     let mut hasher = Xxh3::new();
     hash(schema, &mut hasher);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_least_leaves_first() {
+    fn the_least_recently_used_schema_is_evicted_first() {
         let cache = SchemaCache::new(20_000);
         let often = Arc::new(json!({"const": "often"}));
         let first = cache.compile(&often).expect("compiles");
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_larger_than_the_cache_drives_out_nothing() {
+    fn a_schema_larger_than_the_cache_evicts_nothing() {
         let cache = SchemaCache::new(20_000);
         let small = Arc::new(json!({"const": 1}));
         let first = cache.compile(&small).expect("compiles");

@@ -1,47 +1,47 @@
-//! What a schema costs to compile and to ask, counted before the engine gets it.
+//! What a schema costs to compile and to evaluate, counted before the engine gets it.
 //!
-//! Takes a schema; returns how many bytes its compiled form takes, about, or why it is not compiled. A schema of a few
-//! kilobytes can cost any amount: references that double at each level, and patterns with counted repetitions.
+//! Takes a schema; returns about how many bytes its compiled form takes, or why it is not compiled. A schema of a few kilobytes
+//! can cost any amount: references that double at each level, and patterns with counted repetitions.
 
 use ahash::AHashMap;
 use serde_json::Value as Schema;
 
-/// How often a schema may make the engine look at one value. Real schemas get to some hundreds, and large unions of
-/// objects to some thousands; this many take a millisecond.
+/// How often a schema may make the engine visit one value. Real schemas reach a few hundred, and large unions of objects a few
+/// thousand; this many take a millisecond.
 const MOST_LOOKS: usize = 100_000;
 
-/// How many references a schema may have. The engine recurses along them, and tens of thousands in a
-/// chain overflow its stack; the largest real schemas have some hundreds.
+/// How many references a schema may have. The engine recurses along them, and tens of thousands in a chain overflow its stack;
+/// the largest real schemas have a few hundred.
 const MOST_REFERENCES: usize = 3_000;
 
-/// How many of these may be other than a pointer into the schema where the engine follows all of them for each object
+/// How many of these may be something other than a pointer into the schema if the engine follows all of them for each object
 /// that must not have further members. We do not follow such references.
 const MOST_ODD_REFERENCES: usize = 8;
 
-/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas
-/// has a few hundred kilobytes; compiling tens of megabytes takes minutes and gigabytes.
+/// The longest schema that is compiled, in bytes of text. The largest of 14,000 public tool schemas has a few hundred
+/// kilobytes; compiling tens of megabytes takes minutes and gigabytes.
 const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
 
-/// What a byte of text takes when it is compiled: measured on large enums (32) and on lists of small properties (28).
+/// What a byte of text takes when compiled: measured on large enums (32) and on lists of small properties (28).
 const PER_BYTE: usize = 32;
 
-/// What one part takes that `unevaluatedProperties` or `unevaluatedItems` has to know of, in bytes: measured.
+/// What each part that `unevaluatedProperties` or `unevaluatedItems` has to track takes, in bytes: measured.
 const PER_UNEVALUATED: usize = 2_700;
 
-/// What compiling a schema takes, and what it needs beyond what any text of its length does.
+/// What compiling a schema takes, and the part that exceeds what any text of its length takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Bytes of memory in all, about.
+    /// Total memory, in bytes, approximately.
     pub(crate) bytes: usize,
-    /// Of these, what is not in proportion to the text: patterns, and parts that are known again and again.
+    /// The share that is not proportional to the text: patterns, and parts that are tracked repeatedly.
     pub(crate) extra: usize,
 }
 
 impl Cost {
-    /// What a schema costs.
+    /// The cost of a schema.
     ///
     /// # Errors
-    /// Returns why it is too much for any budget, as a sentence for the operator.
+    /// Returns why it exceeds any budget, as a sentence for the operator.
     pub(crate) fn of(schema: &Schema) -> Result<Cost, String> {
         if !matches!(schema, Schema::Object(_) | Schema::Bool(_)) {
             return Err("a schema is an object, or `true` to accept anything".to_owned());
@@ -49,17 +49,17 @@ impl Cost {
         let size = text_size(schema);
         if size > LARGEST_SCHEMA {
             return Err(format!(
-                "the schema has about {} MB, more than the {} MB that are compiled",
+                "the schema has about {} MB, more than the limit of {} MB",
                 size / 1_000_000,
                 LARGEST_SCHEMA / 1_000_000,
             ));
         }
         if count_references(schema) > MOST_REFERENCES {
             return Err(format!(
-                "the schema has more than the {MOST_REFERENCES} references that are followed"
+                "the schema has more than {MOST_REFERENCES} references"
             ));
         }
-        let mut counter = Counter {
+        let mut counter = VisitCounter {
             root: schema,
             looks: AHashMap::new(),
             most: 0,
@@ -70,12 +70,12 @@ impl Cost {
         counter.looks(schema);
         if counter.most > MOST_LOOKS {
             return Err(format!(
-                "the schema looks at one value more than {MOST_LOOKS} times: its references multiply"
+                "the schema visits one value more than {MOST_LOOKS} times: its references multiply"
             ));
         }
         if counter.has_unevaluated && counter.odd_references > MOST_ODD_REFERENCES {
             return Err(format!(
-                "the schema has more than {MOST_ODD_REFERENCES} references by name beside `unevaluatedProperties` or `unevaluatedItems`"
+                "the schema has more than {MOST_ODD_REFERENCES} references by name next to `unevaluatedProperties` or `unevaluatedItems`"
             ));
         }
         Ok(Cost {
@@ -85,20 +85,20 @@ impl Cost {
     }
 }
 
-struct Counter<'s> {
+struct VisitCounter<'s> {
     root: &'s Schema,
-    /// What was counted for each part, by its address; `None` while it is being counted.
+    /// The count for each part, by its address; `None` while it is being counted.
     looks: AHashMap<usize, Option<usize>>,
-    /// The most looks of any part.
+    /// The highest count of any part.
     most: usize,
     extra: usize,
     odd_references: usize,
     has_unevaluated: bool,
 }
 
-impl<'s> Counter<'s> {
-    /// How often a part makes the engine look at the value that it applies to: the sum over all ways through the parts
-    /// that apply to the same value. (How often a value inside is looked at depends on the call, and is counted there.)
+impl<'s> VisitCounter<'s> {
+    /// How often a part makes the engine visit the value that it applies to: the sum over all paths through the parts that
+    /// apply to the same value. (How often a nested value is visited depends on the call, and is counted there.)
     fn looks(&mut self, node: &'s Schema) -> usize {
         let Schema::Object(members) = node else {
             return 1;
@@ -106,7 +106,7 @@ impl<'s> Counter<'s> {
         let address = std::ptr::from_ref(node).addr();
         match self.looks.get(&address) {
             Some(Some(known)) => return *known,
-            // A part that refers to itself: the engine remembers what it has looked at.
+            // A part that refers to itself: the engine remembers what it has visited.
             Some(None) => return 1,
             None => self.looks.insert(address, None),
         };
@@ -181,16 +181,16 @@ impl<'s> Counter<'s> {
     }
 }
 
-/// What the smallest pattern takes when it is compiled, in bytes; one character or class of ASCII more; a class with
-/// characters of all languages; and a class by a property such as `\p{L}`. Measured.
+/// The compiled size, in bytes, of the smallest pattern; of one more ASCII character or class; of a class with characters of
+/// all languages; and of a class by a property such as `\p{L}`. Measured.
 const SMALLEST_PATTERN: usize = 8_000;
 const NARROW: usize = 130;
 const WIDE: usize = 1_300;
 const WIDEST: usize = 40_000;
 
-/// What a pattern takes when it is compiled, in bytes: its parts, as often as counted repetitions repeat them.
+/// The compiled size of a pattern, in bytes: its parts, multiplied by counted repetitions.
 fn pattern_size(pattern: &str) -> usize {
-    // What groups around the current one have so far.
+    // The sizes of the enclosing groups so far.
     let mut outer: Vec<usize> = Vec::new();
     let (mut sum, mut last) = (SMALLEST_PATTERN, 0_usize);
     let mut rest = pattern.chars();
@@ -226,7 +226,7 @@ fn pattern_size(pattern: &str) -> usize {
     sum.saturating_add(last).saturating_add(open)
 }
 
-/// How often at most what is before a brace is repeated, and what follows the brace that closes it.
+/// The maximum number of repetitions in a brace, and what follows the closing brace.
 fn repetitions(text: &str) -> Option<(usize, &str)> {
     let (counts, behind) = text.split_once('}')?;
     let is_count = |byte: u8| byte.is_ascii_digit() || byte == b',';
@@ -238,7 +238,7 @@ fn repetitions(text: &str) -> Option<(usize, &str)> {
     is_counted.then_some((most.max(1), behind))
 }
 
-/// A class in brackets, read to its end.
+/// Reads a class in brackets to its end.
 fn class_size(rest: &mut std::str::Chars<'_>) -> usize {
     let is_negated = rest.as_str().starts_with('^');
     let mut size = if is_negated { WIDE } else { NARROW };
@@ -253,7 +253,7 @@ fn class_size(rest: &mut std::str::Chars<'_>) -> usize {
     size
 }
 
-/// What follows a backslash, with the braces of `\p{L}` and `\u{1F980}`.
+/// Reads what follows a backslash, including the braces of `\p{L}` and `\u{1F980}`.
 fn escape_size(rest: &mut std::str::Chars<'_>) -> usize {
     let escaped = rest.next();
     if let Some('p' | 'P' | 'u' | 'x') = escaped
@@ -275,7 +275,7 @@ fn count_references(node: &Schema) -> usize {
     below.sum()
 }
 
-/// About as many bytes as the schema has as text.
+/// The approximate length of the schema's text, in bytes.
 pub(crate) fn text_size(schema: &Schema) -> usize {
     match schema {
         Schema::String(text) => text.len() + 2,
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_doubles_is_too_much() {
+    fn a_schema_that_doubles_is_rejected() {
         let chain = |levels: usize, keyword: &str| {
             let mut defs = serde_json::Map::new();
             for level in 0..levels {

@@ -1,6 +1,6 @@
 //! What a part of a schema asks for, as data.
 //!
-//! Takes a node of a schema; returns the shortest [`Expected`] that tells a model what to send. Makes no words.
+//! Takes a node of a schema; returns the shortest [`Expected`] that tells a model what to send. Never produces text.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::words::{Comparison, Expected, SchemaType, Unit};
 /// What the parts of one schema ask for.
 pub(super) struct Expectations<'s> {
     schema: &'s CompiledSchema,
-    /// What takes a copy of the schema, by the address of its part: some hundred objections may be about one.
+    /// Expectations that copy a part of the schema, by the address of the part: hundreds of objections may refer to one.
     known: RefCell<AHashMap<usize, Expected>>,
 }
 
@@ -27,7 +27,7 @@ impl<'s> Expectations<'s> {
         }
     }
 
-    /// What is known of a part, or is found out now.
+    /// The cached expectation of a part, computed if necessary.
     fn once(&self, part: &Schema, find: impl FnOnce() -> Expected) -> Expected {
         let address = std::ptr::from_ref(part).addr();
         if let Some(known) = self.known.borrow().get(&address) {
@@ -38,7 +38,7 @@ impl<'s> Expectations<'s> {
         found
     }
 
-    /// What a part of the schema asks for: its constant, its values, or its type with what narrows it.
+    /// What a part of the schema asks for: its constant, its values, or its type with further constraints.
     pub(super) fn expectation(&self, declared: &'s Schema) -> Expected {
         let node = self.schema.follow(declared);
         if let Some(constant) = keyword(node, "const") {
@@ -76,7 +76,7 @@ impl<'s> Expectations<'s> {
         all.collect()
     }
 
-    /// These types, null last, with what the schema says about them.
+    /// These types, null last, with the schema's details.
     pub(super) fn expected_types(
         &self,
         names: &[SchemaType],
@@ -91,7 +91,7 @@ impl<'s> Expectations<'s> {
         Expected::OneOfTypes(types.collect())
     }
 
-    /// This type; of a list and an object also what the schema says about what is in it.
+    /// This type; for a list and an object also what the schema says about the content.
     fn expected_type(&self, name: SchemaType, node: impl Fn() -> Option<&'s Schema>) -> Expected {
         let get = |name: &str| node().and_then(|node| keyword(node, name));
         let detail = match name {
@@ -123,7 +123,7 @@ impl<'s> Expectations<'s> {
         is_simple.then(|| Expected::AnyOf(self.expectations(branches)))
     }
 
-    /// What a `not` rules out. Its type alone would say too much where more keywords narrow it.
+    /// What a `not` rules out. Its type alone would say too much if more keywords constrain it.
     pub(super) fn ruled_out(&self, ruled_out: Schema) -> Expected {
         let has = |keywords: &[&str]| {
             keywords
@@ -136,7 +136,7 @@ impl<'s> Expectations<'s> {
             _ => false,
         };
         let expected = if is_whole || has(&["enum", "const"]) {
-            // It is a copy, of whose parts nothing may be remembered by address.
+            // This is a copy, so its parts must not be cached by address.
             Expectations::new(self.schema).expectation(&ruled_out)
         } else {
             Expected::Schema(Arc::new(ruled_out))
@@ -144,7 +144,7 @@ impl<'s> Expectations<'s> {
         Expected::Not(Box::new(expected))
     }
 
-    /// What a `contains` asks for, with the keywords that count.
+    /// What a `contains` asks for, with its counting keywords.
     pub(super) fn expected_items(&self, node: Option<&'s Schema>) -> Expected {
         let get = |name: &str| node.and_then(|node| keyword(node, name));
         let count = |name: &str| get(name).and_then(Schema::as_number).cloned();
@@ -157,7 +157,7 @@ impl<'s> Expectations<'s> {
     }
 }
 
-/// How many items a list may have whose first items are described one by one.
+/// How many items a list may have if its first items are described one by one.
 pub(super) fn extra_items(node: Option<&Schema>) -> Expected {
     let prefix = node.and_then(|node| {
         let items = keyword(node, "prefixItems").or_else(|| keyword(node, "items"))?;
@@ -170,7 +170,7 @@ pub(super) fn extra_items(node: Option<&Schema>) -> Expected {
     })
 }
 
-/// What a keyword of which we know nothing asks for.
+/// What an unknown keyword asks for.
 pub(super) fn other_keyword(node: Option<&Schema>, name: String) -> Expected {
     let rule = node.and_then(|node| keyword(node, &name)?.as_str());
     Expected::Keyword {
@@ -186,7 +186,7 @@ fn narrowed_string(node: &Schema) -> Option<Expected> {
 }
 
 fn narrowed_number(name: SchemaType, node: &Schema) -> Expected {
-    /// Beyond this a limit is that of a machine's type, which says nothing to a model.
+    /// A limit beyond this is that of a machine type, which means nothing to a model.
     const FAR: f64 = 2_147_483_647.0;
     let within = |limit: &str, comparison| {
         let limit = keyword(node, limit)?.as_number()?;

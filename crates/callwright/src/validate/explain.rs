@@ -1,7 +1,7 @@
-//! Violations → issues: what the engine objects to, in terms of what came.
+//! Violations → issues: the engine's objections, described in terms of what was received.
 //!
-//! Unions are reduced to the branch that was meant, and values that must not be shown are hidden. What to do about an issue
-//! is added by [`super::advise`]. Makes no words, and never decides whether a call is good.
+//! Takes violations; returns issues. Unions are reduced to the branch that was meant, and secret values are hidden.
+//! [`super::advise`] adds what to do about an issue. Never produces text, and never decides whether a call is valid.
 
 use serde_json::Value as Schema;
 
@@ -13,19 +13,19 @@ use super::violation::{Violation, ViolationKind};
 use crate::json::{Indexed, Path, Value};
 use crate::words::{BranchChoice, Expected, Issue, IssueCode, Received};
 
-/// How many issues are found in one call. The model is told five, and some hundreds are enough for any
-/// report; a hostile object of a million unknown keys stays cheap.
+/// How many issues are collected for one call. The model gets five, and a few hundred are enough for any report; a hostile
+/// object of a million unknown keys stays cheap.
 const MOST_ISSUES: usize = 256;
 
-/// How many branches of a union are looked into. Real ones have a few dozen; of more than this none is near.
+/// How many branches of a union are examined. Real ones have a few dozen; with more than this, none is close.
 const MOST_BRANCHES: usize = 256;
 
-/// How deep unions inside unions are followed: as deep as a call may be by default. A recursive schema
-/// has as many levels as its value.
+/// How deep unions inside unions are followed: the default depth limit of a call. A recursive schema has as many levels as its
+/// value.
 const UNION_DEPTH: usize = 100;
 
-/// Turns all objections into issues, one for each, in the order of the engine. Nothing is suggested and allowed keys are
-/// not listed: repair asks for issues after each edit, and for neither of these.
+/// Turns each objection into an issue, in the engine's order. Without suggestions and lists of allowed keys: repair asks for
+/// issues after each edit, and needs neither.
 pub(crate) fn located_issues(
     schema: &CompiledSchema,
     arguments: &Value<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn located_issues(
 #[derive(Debug)]
 pub(crate) struct LocatedIssue {
     pub(crate) issue: Issue,
-    /// The schema that holds the objecting keyword.
+    /// The schema that contains the objecting keyword.
     pub(crate) owner: Path,
 }
 
@@ -87,7 +87,7 @@ impl<'x> IssueCollector<'x> {
             ViolationKind::UnknownKeys(keys) => {
                 return self.explain_unknown_keys(&at, &keys, branch, &owner);
             }
-            // What the engine makes of `additionalProperties: false` where no property is listed.
+            // How the engine reports `additionalProperties: false` if no property is listed.
             ViolationKind::Never
                 if forbids_keys(&keyword)
                     && self.arguments.at(&at).and_then(Value::as_object).is_some() =>
@@ -130,7 +130,7 @@ impl<'x> IssueCollector<'x> {
         self.push(Issue::new(at, code, expected, received), branch, owner);
     }
 
-    /// What a missing key is to hold, as far as it may be shown.
+    /// What a missing key should contain, as far as it may be shown.
     fn wanted(&self, property: &'x Schema, place: &Path) -> Expected {
         match self.expectations.expectation(property) {
             Expected::OneOf(_) if self.schema.hides(place) => Expected::Hidden(IssueCode::Enum),
@@ -139,7 +139,7 @@ impl<'x> IssueCollector<'x> {
         }
     }
 
-    /// What came at a place, as far as it may be shown.
+    /// What was received at a path, as far as it may be shown.
     fn received(&self, at: &Path, with_length: bool) -> Received {
         match self.arguments.at(at) {
             None => Received::Nothing,
@@ -198,7 +198,7 @@ impl<'x> IssueCollector<'x> {
         );
     }
 
-    /// Which branch was meant.
+    /// Finds the branch that was meant.
     fn look_into_union(
         &self,
         at: &Path,
@@ -244,13 +244,13 @@ impl<'x> IssueCollector<'x> {
         keys.map(|(key, _)| key.clone().into_owned()).collect()
     }
 
-    /// The key that came and makes this one required, if one does.
+    /// The present key that makes this one required, if any.
     fn dependency(&self, keyword: &Path, at: &Path, required: &str) -> Option<String> {
         let rule = keyword.parent();
         let name = keyword.last()?;
         Some(
             if let "dependentRequired" | "dependencies" = name.as_ref() {
-                // The engine names the rule as a whole: which of its keys came and asks for this one?
+                // The engine names the rule as a whole: which of its keys is present and requires this one?
                 let rules = self.schema.node(keyword)?.as_object()?;
                 let sent = self.keys_at(at);
                 let asks = |wanted: &Schema| {
@@ -275,7 +275,7 @@ impl<'x> IssueCollector<'x> {
     }
 }
 
-/// Whether a keyword is one that forbids keys, and not a property of that name.
+/// Whether a keyword forbids keys, and is not a property of that name.
 fn forbids_keys(keyword: &Path) -> bool {
     matches!(
         keyword.last().as_deref(),

@@ -1,7 +1,8 @@
-//! Stage 4: the only judge.
+//! Stage 4: the only judge of arguments.
 //!
-//! Takes arguments that could be read; says that they are valid, or returns the `Objections`, which become the list of
-//! [`Issue`]s where a model is told of them. The fast path asks one yes-or-no question; objections are collected only after a no. Nothing is changed here.
+//! Takes parsed arguments; returns that they are valid, or the `Objections`, which become the list of [`Issue`]s if they are
+//! reported to a model. The fast path asks one yes-or-no question; objections are collected only after a no. Never changes a
+//! value.
 
 mod advise;
 mod cache;
@@ -35,16 +36,16 @@ pub(crate) use secrets::{Secrets, marks_secret};
 
 use crate::json::{Kind, Value, duplicate_keys};
 
-/// What is wrong with arguments, in the order and the terms of the schema. Repair works on this; most calls that are
-/// repaired need no more. What the model is told is made of it by [`explain`](Self::explain).
+/// What is wrong with arguments, in the order and the terms of the schema. Repair works on this, and most repaired calls need
+/// no more. [`explain`](Self::explain) turns it into what the model is told.
 #[derive(Debug)]
 pub(crate) struct Objections {
-    /// What the schema objects to; it is not asked about arguments that are not an object.
+    /// The schema's objections; `None` if the arguments are not an object and it was not asked.
     located: Option<Vec<LocatedIssue>>,
     has_duplicates: bool,
 }
 
-/// Judges arguments against a schema; without one only their form counts.
+/// Judges arguments against a schema; without one, only their form matters.
 pub(crate) fn validate(
     arguments: &Value<'_>,
     has_duplicates: bool,
@@ -63,21 +64,21 @@ pub(crate) fn validate(
     })
 }
 
-/// How many repeated keys are named.
+/// How many repeated keys are reported.
 const MOST_DUPLICATES: usize = 64;
 
 impl Objections {
-    /// What the schema objects to, if it was asked.
+    /// The schema's objections, if it was asked.
     pub(crate) fn located(&self) -> Option<&[LocatedIssue]> {
         self.located.as_deref()
     }
 
-    /// Whether repair may try: of a key that occurs twice it is unknown which value is meant.
+    /// Whether repair may try: if a key occurs twice, it is unknown which value is meant.
     pub(crate) fn may_be_repaired(&self) -> bool {
         !self.has_duplicates
     }
 
-    /// What the model is told: what came, what was probably meant, the most useful first.
+    /// The issues for the model: what was received, what was probably meant, the most useful first.
     #[cold]
     pub(crate) fn explain(
         self,
@@ -103,7 +104,7 @@ impl Objections {
 
 fn add_duplicates(arguments: &Value<'_>, issues: &mut Vec<Issue>) {
     let twice = duplicate_keys(arguments);
-    // Whatever else is wrong there may be about either of the two.
+    // Any other issue there may be about either of the two.
     issues.retain(|issue| {
         !twice
             .iter()
@@ -112,7 +113,7 @@ fn add_duplicates(arguments: &Value<'_>, issues: &mut Vec<Issue>) {
     });
     for issue in issues.iter_mut().filter(|issue| issue.suggestion.is_none()) {
         if issue.code == IssueCode::Required {
-            // Keys that came instead of this one: they have their own issues below.
+            // The keys that were sent instead have their own issues below.
             issue.received = Received::Nothing;
         }
     }

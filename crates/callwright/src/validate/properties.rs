@@ -1,8 +1,8 @@
 //! Which keys an object may have, as far as its schema lists them.
 //!
-//! A keyword that objects may be in a condition or in one of several parts (`allOf`, `then`), and
-//! knows only the keys of its own part. The model needs those of the whole: this takes the place of a
-//! keyword and returns the properties of the object schema that it belongs to.
+//! An objecting keyword may be in a condition or in one of several parts (`allOf`, `then`), and knows only the keys of its own
+//! part. The model needs those of the whole: this takes the path of a keyword and returns the properties of the object schema
+//! that it belongs to.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -13,16 +13,16 @@ use serde_json::{Map, Value as Schema};
 use super::schema::CompiledSchema;
 use crate::json::{Path, keyword, member};
 
-/// How deep parts inside parts are looked into.
+/// How deep parts inside parts are followed.
 const DEEPEST_PART: usize = 8;
 
-/// Keywords that hold a further schema for the same object.
+/// Keywords that contain another schema for the same object.
 const CONDITIONS: [&str; 3] = ["if", "then", "else"];
 
 /// How a schema was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Approach {
-    /// Everything in it applies, or may.
+    /// Everything in it applies, or may apply.
     All,
     /// From one of its alternatives: the others do not apply.
     PastAlternatives,
@@ -32,19 +32,19 @@ enum Approach {
 pub(crate) struct Properties<'s> {
     schema: &'s CompiledSchema,
     maps: Vec<&'s Map<String, Schema>>,
-    /// Parts that were looked at, by their address: references may lead to one from many places. Most schemas have one, so
-    /// the first is kept apart.
+    /// Parts that were visited, by their address: references may lead to one from many places. Most schemas have one, so the
+    /// first is stored separately.
     first: Option<usize>,
     seen: AHashSet<usize>,
     patterns: Vec<&'s str>,
-    /// Made when they are asked for.
+    /// Computed on demand.
     names: OnceCell<Vec<&'s str>>,
 }
 
-/// The properties of several objects of one schema, each found once: some hundred objections may be to objects of one kind.
+/// The properties of several objects of one schema, each found once: hundreds of objections may refer to objects of one kind.
 pub(crate) struct PropertiesByOwner<'s> {
     schema: &'s CompiledSchema,
-    /// Few, and the last one is asked for most.
+    /// Just a few, and the last one is requested most.
     found: RefCell<Vec<(Path, Rc<Properties<'s>>)>>,
 }
 
@@ -66,7 +66,7 @@ impl<'s> PropertiesByOwner<'s> {
         })
     }
 
-    /// The same, if they were found before.
+    /// The same, if they have already been found.
     pub(crate) fn found(&self, owner: &Path) -> Option<Rc<Properties<'s>>> {
         let found = self.found.borrow();
         let known = found.iter().rev().find(|(of, _)| of == owner)?;
@@ -102,7 +102,7 @@ impl<'s> Properties<'s> {
             Some(first) if first == address || !self.seen.insert(address) => return,
             Some(_) => {}
         }
-        // One pass: most schemas have few keywords, and looking each one up costs more.
+        // One pass: most schemas have few keywords, and looking up each one costs more.
         for (keyword, member) in node.as_object().into_iter().flatten() {
             match (keyword.as_str(), member) {
                 ("properties", Schema::Object(map)) => self.maps.push(map),
@@ -120,7 +120,7 @@ impl<'s> Properties<'s> {
                 ("dependentSchemas", Schema::Object(parts)) => {
                     self.collect_all(parts.values(), depth_left);
                 }
-                // A reference beside other keywords is one more part; a lone one was followed already.
+                // A reference next to other keywords is one more part; a lone one has already been followed.
                 ("$ref", Schema::String(_)) => {
                     self.collect(self.schema.follow(node), Approach::All, depth_left - 1);
                 }
@@ -137,12 +137,12 @@ impl<'s> Properties<'s> {
         }
     }
 
-    /// How many parts of the schema were looked at.
+    /// How many parts of the schema were visited.
     pub(crate) fn parts(&self) -> usize {
         self.seen.len() + 1
     }
 
-    /// The listed keys, each once.
+    /// The listed keys, without duplicates.
     pub(crate) fn names(&self) -> &[&'s str] {
         self.names.get_or_init(|| {
             let all = self.maps.iter().flat_map(|map| map.keys());
@@ -160,7 +160,7 @@ impl<'s> Properties<'s> {
         self.maps.iter().any(|map| member(map, key).is_some())
     }
 
-    /// The schema of a listed key; the most telling one, if several parts list it.
+    /// The schema of a listed key; the most informative one, if several parts list it.
     pub(crate) fn get(&self, key: &str) -> Option<&'s Schema> {
         let found = || self.maps.iter().filter_map(|map| member(map, key));
         found()
@@ -168,7 +168,7 @@ impl<'s> Properties<'s> {
             .or_else(|| found().next())
     }
 
-    /// How many keys are listed, those that several parts list counted in each.
+    /// How many keys are listed, counting those in several parts once for each.
     pub(crate) fn len(&self) -> usize {
         self.maps.iter().map(|map| map.len()).sum()
     }
@@ -179,7 +179,7 @@ impl<'s> Properties<'s> {
     }
 }
 
-/// The schema around a part of it, for the same object; `None` where the part is all there is.
+/// The schema around a part of it, for the same object; `None` if the part is the whole.
 fn around(part: &Path, approach: Approach) -> Option<(Path, Approach)> {
     let outer = part.parent();
     let (last, keyword) = (part.last()?, outer.last());

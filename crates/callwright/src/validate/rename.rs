@@ -1,7 +1,7 @@
-//! A missing key and an unknown key are often one mistake: `path` for `filePath`.
+//! Joins a missing key and an unknown key that are one mistake: `path` for `filePath`.
 //!
-//! Takes the issues of a call and leaves fewer: the missing key's issue says under which name it came, and
-//! the unknown key's own issue goes. Only names are compared; the value may still be wrong.
+//! Takes the issues of a call and reduces them: the missing key's issue names the key that was used instead, and the unknown
+//! key's own issue is removed. Only names are compared; the value may still be wrong.
 
 use std::ops::Range;
 
@@ -13,18 +13,17 @@ use crate::json::{Indexed, Path, Value};
 use crate::nearest::{CLOSE, Wanted, is_worth_proposing};
 use crate::words::{Correction, IssueCode, Received, Work};
 
-/// How many missing or unknown keys are compared with each other; more than this in one call is not
-/// a matter of names.
+/// How many missing or unknown keys are compared with each other; more than this in one call is not a matter of names.
 const MOST_KEYS: usize = 32;
 
-/// A missing key and a key that came instead, by their numbers, and how close their names are.
+/// A missing key and a key that was sent instead, by their numbers, and how close their names are.
 struct Pair {
     score: f64,
     missing: usize,
     came_as: usize,
 }
 
-/// Makes one issue of a missing and an unknown key of the same object, the closest names first.
+/// Merges the issues of a missing and an unknown key of the same object, the closest names first.
 pub(super) fn join_renamed(
     properties: &PropertiesByOwner<'_>,
     places: &Indexed<'_, '_>,
@@ -46,7 +45,7 @@ pub(super) fn join_renamed(
     let mut taken = (vec![false; missing.len()], vec![false; unknown.len()]);
     let mut came_as: AHashMap<Path, Path> = AHashMap::new();
     for equal in pairs.chunk_by(|left, right| left.score.total_cmp(&right.score).is_eq()) {
-        // Two keys are equally close to one: either could be meant.
+        // If two keys are equally close to one, either could be meant.
         let mut counts = (vec![0; missing.len()], vec![0; unknown.len()]);
         for pair in equal {
             counts.0[pair.missing] += 1;
@@ -77,8 +76,8 @@ pub(super) fn join_renamed(
     }
 }
 
-/// All pairs of a missing and an unknown key whose names are close. Both kinds are numbered in `keys`, the unknown ones with
-/// the place of their object.
+/// All pairs of a missing and an unknown key with similar names. Both kinds are numbered in `keys`, the unknown ones with the
+/// path of their object.
 fn similar_keys<'v>(
     properties: &PropertiesByOwner<'_>,
     places: &Indexed<'v, '_>,
@@ -121,7 +120,7 @@ fn similar_keys<'v>(
     pairs
 }
 
-/// The keys of the object at a place that its schema does not know; none, if any key may come.
+/// The keys of the object at a path that its schema does not know; none, if any key is allowed.
 pub(super) fn unknown_keys<'v>(
     properties: &Properties<'_>,
     places: &Indexed<'v, '_>,

@@ -1,7 +1,7 @@
-//! A schema, compiled, with the text it was compiled from.
+//! A compiled schema, with the source it was compiled from.
 //!
-//! The engine judges; the source is kept so that an objection can be explained in the schema's own
-//! words. A compiled schema never changes and is shared between threads and tools.
+//! The engine validates; the source is kept so that an objection can be explained in the schema's own terms. A compiled schema
+//! never changes and is shared between threads and tools.
 
 use std::sync::Arc;
 
@@ -10,33 +10,32 @@ use serde_json::Value as Schema;
 use super::advise;
 use super::cache::CompileBudget;
 use super::cost::Cost;
-use super::engine::Engine;
+use super::engine::SchemaEngine;
 use super::explain::{self, LocatedIssue};
 use super::secrets::Secrets;
 use super::violation::Violation;
 use crate::json::{Path, Value, keyword, member};
 use crate::words::{Expected, Issue, IssueCode, Received};
 
-/// How many objections to one call are collected. The model is told five; some hundreds are enough for
-/// any report, and a hostile array of a million wrong items stays cheap.
+/// How many objections to one call are collected. The model gets five; a few hundred are enough for any report, and a hostile
+/// array of a million wrong items stays cheap.
 const MOST_VIOLATIONS: usize = 256;
 
-/// How many references to references are followed before a schema counts as running in circles.
+/// How many references to references are followed before a schema counts as circular.
 const MOST_REFERENCES: usize = 16;
 
 /// A JSON Schema that is ready to judge values.
 #[derive(Debug)]
 pub struct CompiledSchema {
     source: Arc<Schema>,
-    engine: Engine,
+    engine: SchemaEngine,
     secrets: Option<Arc<Secrets>>,
-    /// How many steps it takes to judge anything at all.
+    /// The fixed cost, in steps, of validating any value.
     judging_steps: usize,
 }
 
 impl CompiledSchema {
-    /// Compiles a schema of any draft. References are followed inside the schema only; nothing is
-    /// ever loaded.
+    /// Compiles a schema of any draft. References are resolved inside the schema only; nothing is ever loaded.
     ///
     /// # Errors
     /// Returns why the schema cannot be compiled, as a sentence for the operator.
@@ -48,7 +47,7 @@ impl CompiledSchema {
 
     /// The same for a schema whose cost is known.
     pub(super) fn build(source: Arc<Schema>) -> Result<Self, String> {
-        let engine = Engine::compile(&source)?;
+        let engine = SchemaEngine::compile(&source)?;
         Ok(CompiledSchema {
             secrets: Secrets::of(&source).map(Arc::new),
             judging_steps: judging_steps(&source),
@@ -57,33 +56,33 @@ impl CompiledSchema {
         })
     }
 
-    /// How many compiled forms of the schema it may come to have: some are made when they are needed.
+    /// How many compiled forms of the schema there may be: some are built on demand.
     pub(super) fn forms(&self) -> usize {
         self.engine.forms()
     }
 
-    /// The schema as it was compiled.
+    /// The schema that was compiled.
     pub fn source(&self) -> &Schema {
         &self.source
     }
 
-    /// Whether the schema accepts a value. The cheap question.
+    /// Whether the schema accepts a value: the cheap question.
     pub fn accepts(&self, value: &Value<'_>) -> bool {
         self.engine.accepts(&self.source, value)
     }
 
-    /// What the schema objects to in a value, the first 256 issues, the most useful first; empty exactly when
-    /// [`accepts`](Self::accepts) says yes.
+    /// The schema's objections to a value: the first 256 issues, the most useful first; empty exactly if
+    /// [`accepts`](Self::accepts) returns true.
     pub fn issues(&self, value: &Value<'_>) -> Vec<Issue> {
         self.explain(value, self.objections(value))
     }
 
-    /// The same, of objections that have been collected.
+    /// The same, for objections that have been collected.
     pub(super) fn explain(&self, value: &Value<'_>, objections: Vec<LocatedIssue>) -> Vec<Issue> {
         advise::issues(self, value, objections)
     }
 
-    /// Every objection with its place in the schema; none to a value that it accepts, which is the cheap question.
+    /// Every objection with its path in the schema; none to a value that it accepts, which is asked first because it is cheap.
     pub(crate) fn located_issues(&self, value: &Value<'_>) -> Vec<LocatedIssue> {
         if self.accepts(value) {
             return Vec::new();
@@ -91,7 +90,7 @@ impl CompiledSchema {
         self.objections(value)
     }
 
-    /// Every objection with its place in the schema, in the order of the engine.
+    /// Every objection with its path in the schema, in the engine's order.
     pub(super) fn objections(&self, value: &Value<'_>) -> Vec<LocatedIssue> {
         let violations = self.engine.violations(&self.source, value, MOST_VIOLATIONS);
         let mut found = explain::located_issues(self, value, violations);
@@ -104,12 +103,13 @@ impl CompiledSchema {
         found
     }
 
-    /// How many steps it takes to judge anything at all, beside those that depend on the value.
+    /// The fixed cost, in steps, of validating any value, besides the part that depends on the value.
     pub(crate) fn judging_steps(&self) -> usize {
         self.judging_steps
     }
 
-    /// The engine says no and gives no reason: it would have had to look too often, or a pattern to step back too often.
+    /// The engine rejects the value without a reason: it would have had to visit values too often, or a pattern to backtrack
+    /// too often.
     fn undecided(&self, value: &Value<'_>) -> Issue {
         let received = if self.hides(&Path::root()) {
             Received::Hidden(value.kind())
@@ -120,7 +120,7 @@ impl CompiledSchema {
         Issue::new(Path::root(), code, expected, received)
     }
 
-    /// What must not be shown, if anything.
+    /// The secrets of the schema, if any.
     pub(crate) fn secrets(&self) -> Option<&Arc<Secrets>> {
         self.secrets.as_ref()
     }
@@ -132,7 +132,7 @@ impl CompiledSchema {
             .is_some_and(|secrets| secrets.hide(at))
     }
 
-    /// What a branch of a union objects to in the value at a place.
+    /// The objections of one branch of a union to the value at a path.
     pub(crate) fn branch_violations(
         &self,
         branch: &Path,
@@ -149,14 +149,14 @@ impl CompiledSchema {
         Some(placed.collect())
     }
 
-    /// The schema at a JSON Pointer into this schema, references followed.
+    /// The schema at a JSON Pointer into this schema, with references resolved.
     pub(crate) fn node(&self, at: &Path) -> Option<&Schema> {
         let mut segments = at.segments();
         let node = segments.try_fold(&*self.source, |node, segment| child(node, &segment))?;
         Some(self.follow(node))
     }
 
-    /// Where a local reference leads; the node itself if it is not one.
+    /// The target of a local reference; the node itself if it is not one.
     pub(crate) fn follow<'s>(&'s self, mut node: &'s Schema) -> &'s Schema {
         for _ in 0..MOST_REFERENCES {
             let target = keyword(node, "$ref")
@@ -180,12 +180,12 @@ pub(super) fn children(node: &Schema) -> impl Iterator<Item = (&str, &Schema)> {
     members.chain(items.map(|item| ("", item)))
 }
 
-/// What asking one part of a schema for the same value costs, in steps, and what it does where the engine also notes which
+/// The cost, in steps, of evaluating one part of a schema for the same value, and of doing so if the engine also tracks which
 /// keys the part knows.
 const PER_PART: usize = 25;
 const PER_EVALUATED_PART: usize = 700;
 
-/// How many steps all parts of a schema take that may be asked about one value.
+/// How many steps all parts of a schema that may apply to one value take.
 fn judging_steps(schema: &Schema) -> usize {
     fn count(node: &Schema, parts: &mut usize, notes_keys: &mut bool) {
         for (keyword, inner) in children(node) {

@@ -1,10 +1,10 @@
 //! Which places of a value must never be shown.
 //!
-//! A schema marks secrets with `writeOnly` or `format: password`, but an objection to a secret may
-//! come from anywhere: another branch, a condition, the object around it. And a model that makes a mistake may put a
-//! secret anywhere. So places are hidden by their names: a key that is a secret somewhere in the schema hides
-//! everything below it wherever it comes, a key that looks like one does too, and so does a key that the schema does not
-//! know. This hides more than it must, never less. What is inside texts is for [`crate::secrecy`] to find.
+//! A schema marks secrets with `writeOnly` or `format: password`, but an objection to a secret may come from anywhere: another
+//! branch, a condition, the object around it. And a model that makes a mistake may put a secret anywhere. So places are hidden
+//! by their names: a key that is secret somewhere in the schema hides everything below it wherever it occurs, and so do a key
+//! that resembles one and a key that the schema does not know. This hides more than it must, never less. [`crate::secrecy`]
+//! finds secrets inside texts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,19 +15,18 @@ use super::schema::children;
 use crate::json::Path;
 use crate::nearest::{CLOSE, is_slip, same_spelling, similarity};
 
-/// How much longer than a listed key another may be that is taken for the same, misspelt. With more it may be a key
-/// and its value in one.
+/// How much longer than a listed key a misspelling of it may be. A longer one may be a key and its value in one.
 const SLIP: usize = 3;
 
-/// How many words of a text are compared with the names of secrets. A longer one is hidden unread.
+/// How many words of a text are compared with the names of secrets. A longer text is hidden unread.
 const MOST_WORDS: usize = 2_000;
 
-/// How many parts of a schema are looked at to see which properties hold secrets: each property is followed through its
-/// references. With more, everything is a secret.
+/// How many parts of a schema are visited to find out which properties hold secrets: each property is followed through its
+/// references. Beyond that, everything is a secret.
 const MOST_PARTS: usize = 1_000_000;
 
-/// How many names of secrets others are compared with, letter by letter. With more, a name that is not listed counts as
-/// one of them.
+/// How many names of secrets others are compared with, letter by letter. Beyond that, a name that is not listed counts as one
+/// of them.
 const MOST_NAMES: usize = 1_024;
 
 /// The secrets of one schema.
@@ -39,14 +38,13 @@ pub(crate) struct Secrets {
     holders: HashSet<String>,
     /// Keys that the schema lists, secret or not.
     listed: HashSet<String>,
-    /// Some secret is under no fixed key, so every key that is not listed may be one.
+    /// Some secret has no fixed key, so every unlisted key may be one.
     unlisted: bool,
-    /// Where that is so at the top: the keys that are listed beside it. Others are listed elsewhere, and may be
-    /// secrets here.
+    /// If so at the top level: the keys listed next to it. Others are listed elsewhere, and may be secrets here.
     beside: Option<HashSet<String>>,
-    /// Some keys without a fixed name are described, and are not secrets; a key that is not listed may be one of them.
+    /// Some keys without a fixed name are described, and are not secrets; an unlisted key may be one of them.
     described: bool,
-    /// The arguments as a whole are a secret, or a reference could not be followed, so any value may be one.
+    /// The arguments as a whole are a secret, or a reference could not be resolved, so any value may be one.
     everything: bool,
 }
 
@@ -64,14 +62,14 @@ impl Secrets {
             root: schema,
             left: MOST_PARTS,
         };
-        secrets.collect(schema, &mut reaching, Around::Nothing);
+        secrets.collect(schema, &mut reaching, SchemaLevel::Nothing);
         secrets.everything |= reaching.left == 0;
         let mut followed = HashSet::new();
         secrets.mark_inside(schema, schema, false, &mut followed);
         Some(secrets)
     }
 
-    /// Where it is not known which values are secrets, all of them are.
+    /// If it is unknown which values are secrets, all of them are.
     pub(crate) fn everything() -> Secrets {
         Secrets {
             everything: true,
@@ -79,7 +77,7 @@ impl Secrets {
         }
     }
 
-    /// What any of several schemas hides, for a call that may be meant for any of them.
+    /// The secrets of several schemas combined, for a call that may be meant for any of them.
     pub(crate) fn of_any<'s>(all: impl Iterator<Item = &'s Secrets>) -> Option<Secrets> {
         all.fold(None, |merged: Option<Secrets>, one| {
             let mut merged = merged.unwrap_or_default();
@@ -93,8 +91,8 @@ impl Secrets {
         })
     }
 
-    /// Whether the value at this place is a secret as a whole, with all that is in it. Around a value that only holds
-    /// one somewhere, the rest may be shown.
+    /// Whether the value at this path is a secret as a whole, with everything in it. If a value only contains one somewhere,
+    /// the rest may be shown.
     pub(crate) fn cover(&self, at: &Path) -> bool {
         let Some(nearest) = nearest_key(at) else {
             return false;
@@ -103,17 +101,18 @@ impl Secrets {
         at.segments().any(marks) || (self.unlisted && !self.is_listed_beside(&nearest))
     }
 
-    /// Whether the schema knows nothing of the value at this place, so that it may be meant for a secret.
+    /// Whether the schema does not know the value at this path, so that it may be meant for a secret.
     pub(crate) fn is_stray(&self, at: &Path) -> bool {
         !self.described && nearest_key(at).is_some_and(|key| !self.listed.contains(key.as_ref()))
     }
 
-    /// Whether the value at this place of some arguments must not be shown.
+    /// Whether the value at this path of the arguments must not be shown.
     pub(crate) fn hide(&self, at: &Path) -> bool {
         self.hide_marked(at) || self.is_stray(at)
     }
 
-    /// Whether the schema marks the value at this place. Of a result that is all: tools say more than they declare.
+    /// Whether the schema marks the value at this path. For a result that is the only criterion: tools return more than they
+    /// declare.
     pub(crate) fn hide_marked(&self, at: &Path) -> bool {
         let holds = |segment: Option<Cow<'_, str>>| {
             segment.is_some_and(|key| self.holders.contains(key.as_ref()))
@@ -125,12 +124,12 @@ impl Secrets {
             || (self.unlisted && nearest_key(at).is_none())
     }
 
-    /// Whether this is a name of the schema's own, and no word of the model's.
+    /// Whether this is a name of the schema itself, not a word of the model.
     pub(crate) fn lists(&self, key: &str) -> bool {
         self.listed.contains(key)
     }
 
-    /// Whether a key is one of the schema's names, misspelt.
+    /// Whether a key is a misspelt name of the schema.
     pub(crate) fn is_nearly_listed(&self, key: &str) -> bool {
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
         let is_same =
@@ -143,14 +142,13 @@ impl Secrets {
         self.listed.iter().map(String::as_str)
     }
 
-    /// Whether a word is the name of a secret, or nearly: texts have many words, so a slip of the pen is allowed and no
-    /// more.
+    /// Whether a word is the name of a secret, or nearly: texts have many words, so only one typing error is allowed.
     pub(crate) fn name_secret(&self, word: &str) -> bool {
         let is_meant = |key: &String| same_spelling(key, word) || is_slip(word, key);
         self.keys.contains(word) || self.keys.len() > MOST_NAMES || self.keys.iter().any(is_meant)
     }
 
-    /// Whether a text names a secret and says more than its name: the secret may be in it.
+    /// Whether a text names a secret and says more than its name: it may contain the secret.
     pub(crate) fn named_in(&self, text: &str) -> bool {
         if self.everything {
             return true;
@@ -168,7 +166,7 @@ impl Secrets {
         is_long || (!is_one && words.any(|word| self.name_secret(word)))
     }
 
-    /// A key that is not listed and looks like a secret one is most likely that one, misspelt.
+    /// An unlisted key that resembles a secret one is most likely that one, misspelt.
     fn is_misspelt(&self, key: &str) -> bool {
         let is_close = |secret: &String| similarity(secret, key) >= CLOSE;
         let may_be = || self.keys.len() > MOST_NAMES || self.keys.iter().any(is_close);
@@ -179,9 +177,9 @@ impl Secrets {
         self.beside.as_ref().unwrap_or(&self.listed).contains(key)
     }
 
-    /// Walks a schema and notes the names in it.
-    fn collect<'s>(&mut self, node: &'s Schema, reaching: &mut Reaching<'s>, around: Around) {
-        if is_secret(node) && around == Around::Nothing {
+    /// Walks a schema and records the names in it.
+    fn collect<'s>(&mut self, node: &'s Schema, reaching: &mut Reaching<'s>, around: SchemaLevel) {
+        if is_secret(node) && around == SchemaLevel::Nothing {
             self.everything = true;
         }
         for (keyword, member) in children(node) {
@@ -195,7 +193,7 @@ impl Secrets {
                 // Definitions count where they are used.
                 ("$defs" | "definitions", Schema::Object(definitions)) => {
                     for definition in definitions.values() {
-                        self.collect(definition, reaching, Around::Something);
+                        self.collect(definition, reaching, SchemaLevel::Something);
                     }
                 }
                 ("patternProperties", Schema::Object(named)) => {
@@ -217,11 +215,11 @@ impl Secrets {
         inner: &'s Schema,
         reaching: &mut Reaching<'s>,
         node: &'s Schema,
-        around: Around,
+        around: SchemaLevel,
     ) {
         if reaching.from(inner).is_some() {
             self.unlisted = true;
-            if around == Around::Nothing {
+            if around == SchemaLevel::Nothing {
                 let listed = node.get("properties").and_then(Schema::as_object);
                 let names = || listed.into_iter().flat_map(Map::keys).cloned().collect();
                 match &mut self.beside {
@@ -234,7 +232,7 @@ impl Secrets {
         } else if inner.is_object() {
             self.described = true;
         }
-        self.collect(inner, reaching, Around::Something);
+        self.collect(inner, reaching, SchemaLevel::Something);
     }
 
     fn property<'s>(&mut self, name: &str, property: &'s Schema, reaching: &mut Reaching<'s>) {
@@ -248,11 +246,11 @@ impl Secrets {
             }
             None => {}
         }
-        self.collect(property, reaching, Around::Something);
+        self.collect(property, reaching, SchemaLevel::Something);
     }
 
-    /// Notes the names of everything inside of a secret: they may come without what is around them. Each reference out
-    /// of a secret is followed once.
+    /// Records the names of everything inside a secret: they may occur without what surrounds them. Each reference out of a
+    /// secret is followed once.
     fn mark_inside<'s>(
         &mut self,
         node: &'s Schema,
@@ -288,12 +286,12 @@ impl Secrets {
 
 /// Whether a schema describes the arguments as a whole, or something in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum SchemaLevel {
     Nothing,
     Something,
 }
 
-/// The innermost key of a place; what looks like an index of an array does not count.
+/// The innermost key of a path; anything that looks like an array index is skipped.
 fn nearest_key(at: &Path) -> Option<Cow<'_, str>> {
     at.segments().filter(|segment| !is_index(segment)).last()
 }
@@ -310,15 +308,15 @@ enum Reach {
     Itself,
 }
 
-/// Looks for secrets from a part of a schema on.
+/// Searches for secrets, starting from a part of a schema.
 struct Reaching<'s> {
     root: &'s Schema,
-    /// How many more parts are looked at.
+    /// How many more parts may be visited.
     left: usize,
 }
 
 impl<'s> Reaching<'s> {
-    /// Whether a schema is a secret itself (in some branch, in some item) or has one inside.
+    /// Whether a schema is a secret itself (in some branch, in some item) or contains one.
     fn from(&mut self, node: &'s Schema) -> Option<Reach> {
         self.reach(node, &mut HashSet::new())
     }
@@ -353,8 +351,7 @@ impl<'s> Reaching<'s> {
     }
 }
 
-/// Whether some reference is not a plain pointer to a place in the schema. Such references are followed
-/// by the engine, not by us.
+/// Whether some reference is not a plain pointer into the schema. The engine follows such references, we do not.
 fn has_odd_reference(node: &Schema, root: &Schema) -> bool {
     children(node).any(|(key, member)| {
         let odd = match (key, member) {

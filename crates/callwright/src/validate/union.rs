@@ -1,18 +1,16 @@
-//! Which branch of a union the model meant.
+//! Finds the branch of a union that the model meant.
 //!
-//! A union that fails fails in every branch, and telling the model all of it hides the one line that
-//! helps. Takes the objections of all branches; returns those of one branch with the reason, or a
-//! single violation that names the choices when no branch is near.
+//! A union that fails fails in every branch, and reporting all of it hides the one line that helps. Takes the objections of all
+//! branches; returns those of one branch with the reason, or a single violation that names the choices if no branch is close.
 //!
 //! The rules, in order:
-//! 1. A branch that does not take the type of the value is out. If that leaves none, the types and
-//!    values of all branches are the answer.
-//! 2. If every branch left takes only certain values, all of these are the answer.
-//! 3. A property that has constant values in every branch tells them apart: branches that want
-//!    another value than the one that came are out. If that leaves none, the values of all branches
-//!    are what that property may be.
-//! 4. Of the rest, the branch that objects least and knows most of the keys that came, if there is
-//!    exactly one and it knows any.
+//! 1. A branch that does not accept the type of the value is out. If that leaves none, the types and values of all branches are
+//!    the answer.
+//! 2. If every remaining branch accepts only certain values, all of these are the answer.
+//! 3. A property with constant values in every branch distinguishes them: branches that want a value other than the received
+//!    one are out. If that leaves none, the values of all branches are the allowed values of that property.
+//! 4. Of the rest, the branch with the fewest objections that knows most of the received keys, if there is exactly one and it
+//!    knows any.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +21,7 @@ use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
 use crate::words::{BranchReason, SchemaType};
 
-/// How many of the keys that came are looked for in each branch. More would not tell branches apart any better.
+/// How many of the received keys are looked up in each branch. More would not distinguish branches any better.
 const MOST_KEYS: usize = 64;
 
 /// The outcome for one union.
@@ -34,15 +32,15 @@ pub(crate) enum Meant {
         violations: Vec<Violation>,
         reason: BranchReason,
     },
-    /// One violation sums up what the branches take, at this place.
+    /// One violation that sums up what the branches accept at this path.
     Merged(ViolationKind, Path),
-    /// Several branches fit where only one may.
+    /// Several branches match where only one may.
     Several,
-    /// No branch is near.
+    /// No branch is close.
     NoneNear,
 }
 
-/// Decides. `schemas` are the branches' schemas in order, references followed.
+/// Decides. `schemas` are the branches' schemas in order, with references resolved.
 pub(crate) fn meant(
     at: &Path,
     branches: Vec<Vec<Violation>>,
@@ -104,7 +102,7 @@ fn chosen(mut branches: Vec<Vec<Violation>>, index: usize, reason: BranchReason)
     }
 }
 
-/// Whether a branch objects to the type of the value, or to there being a value at all.
+/// Whether a branch objects to the type of the value, or to its presence.
 fn refuses_type(violations: &[Violation], at: &Path) -> bool {
     violations.iter().any(|violation| {
         violation.at == *at
@@ -115,7 +113,7 @@ fn refuses_type(violations: &[Violation], at: &Path) -> bool {
     })
 }
 
-/// The objection of a branch to the value at a place: it wants another constant.
+/// The objection of a branch that wants another constant at a path.
 fn wanted_value<'f>(violations: &'f [Violation], place: &Path) -> Option<&'f Violation> {
     violations.iter().find(|violation| {
         violation.at == *place
@@ -138,7 +136,7 @@ fn discriminator<'s>(indices: &[usize], schemas: &[&'s Schema]) -> Option<&'s st
         .find(|key| indices.iter().all(|index| constant(*index, key).is_some()))
 }
 
-/// What these branches take at a place, all in all: their types and their constants.
+/// Everything these branches accept at a path: their types and their constants.
 fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Meant {
     let mut types: Vec<SchemaType> = Vec::new();
     let mut values: Vec<Schema> = Vec::new();
@@ -162,8 +160,7 @@ fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Me
             _ => {}
         }
     }
-    // A branch `{"type": "string", "enum": […]}` objects twice where a number came; its values say
-    // more than its type.
+    // A branch `{"type": "string", "enum": […]}` objects twice to a number; its values say more than its type.
     if !values.is_empty() && values.iter().all(Schema::is_string) {
         types.retain(|name| *name != SchemaType::String);
     }
@@ -184,7 +181,7 @@ fn merge_values(branches: &[Vec<Violation>], indices: &[usize], at: &Path) -> Me
     Meant::NoneNear
 }
 
-/// The one branch that objects least; on a tie, the one that knows most of the keys that came.
+/// The one branch with the fewest objections; on a tie, the one that knows most of the received keys.
 fn nearest(
     branches: &[Vec<Violation>],
     candidates: &[usize],
@@ -209,14 +206,14 @@ fn nearest(
     ranked.sort_unstable();
     match ranked[..] {
         [first, second, ..] if (first.0, first.1) == (second.0, second.1) => None,
-        // Keys came, and the best branch knows none of them: nothing speaks for it.
+        // Keys were sent, and the best branch knows none of them: there is no evidence for it.
         [first, ..] if !keys.is_empty() && first.1 == keys.len() => None,
         [first, ..] => Some(first.2),
         [] => None,
     }
 }
 
-/// How much a branch objects: every unknown key counts, every other objection once.
+/// The weight of a branch's objections: every unknown key counts, every other objection once.
 fn weight(violations: &[Violation]) -> usize {
     violations
         .iter()

@@ -1,6 +1,6 @@
-//! What the schema engine objects to, in our own terms: the border to the `jsonschema` crate.
+//! The schema engine's objections in our own terms: the interface to the `jsonschema` crate.
 //!
-//! A [`Violation`] is raw: unions are unresolved, nothing is sorted, and what came is not looked at.
+//! A [`Violation`] is raw: unions are unresolved, nothing is sorted, and the received value is not considered.
 //! [`super::explain`] turns violations into issues.
 
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::words::{Expected, IssueCode, SchemaType};
 /// One objection of the engine.
 #[derive(Debug, Clone)]
 pub(crate) struct Violation {
-    /// Where in the value.
+    /// The path in the value.
     pub(crate) at: Path,
-    /// The keyword that objects: a JSON Pointer into the schema, references followed.
+    /// The objecting keyword: a JSON Pointer into the schema, with references resolved.
     pub(crate) keyword: Path,
     pub(crate) kind: ViolationKind,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Violation {
 /// What is wrong, with the keyword's own data.
 #[derive(Debug, Clone)]
 pub(crate) enum ViolationKind {
-    /// The keyword alone says what is expected.
+    /// The keyword alone determines what is expected.
     Expected(IssueCode, Expected),
     /// None of these types.
     Type(Vec<SchemaType>),
@@ -32,13 +32,13 @@ pub(crate) enum ViolationKind {
     ExtraItems,
     Enum(Arc<serde_json::Value>),
     Const(Arc<serde_json::Value>),
-    /// No branch of an `anyOf` or `oneOf` fits, or several of a `oneOf` do. What each branch objects
-    /// to is asked for separately, so that unions within unions do not multiply.
+    /// No branch of an `anyOf` or `oneOf` matches, or several of a `oneOf` do. The objections of each branch are requested
+    /// separately, so that unions within unions do not multiply.
     Union,
     Contains,
-    /// A key whose name is wrong, and what it should be, if that can be said.
+    /// A key with an invalid name, and what it should be, if that can be expressed.
     PropertyName(String, Option<Expected>),
-    /// The negated schema, which fits.
+    /// The negated schema, which matches.
     Not(serde_json::Value),
     /// Nothing at all is allowed here.
     Never,
@@ -47,7 +47,7 @@ pub(crate) enum ViolationKind {
 }
 
 impl ViolationKind {
-    /// What a value must be, if the keyword alone says so.
+    /// What a value must be, if the keyword alone determines it.
     pub(crate) fn expected(self) -> Option<Expected> {
         match self {
             ViolationKind::Expected(_, expected) => Some(expected),

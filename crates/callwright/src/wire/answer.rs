@@ -17,7 +17,7 @@ use crate::words::Message;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RecordedLine<'a> {
-    /// A call in any known format, and what was recorded with it.
+    /// A call in any known shape, and what was recorded with it.
     Call(Recorded<'a>),
     /// Text that may contain calls.
     Message(Message<'a>),
@@ -99,7 +99,7 @@ impl<'a> WholeAnswer<'a> {
 /// # Errors
 /// Fails if the value is not a response of a known provider, or if a key occurs twice.
 pub fn read_whole_answer(mut body: Value<'_>) -> Result<Vec<WholeAnswer<'_>>, Error> {
-    let not_one = || not_an_answer("it is not the whole response of a known provider");
+    let not_one = || not_an_answer("it is not a complete response of a known provider");
     take_whole_answers(&mut body)?.ok_or_else(not_one)
 }
 
@@ -135,7 +135,7 @@ fn not_an_answer(why: &str) -> Error {
     ErrorKind::NotACall(format!("not an answer: {why}")).into()
 }
 
-/// Reads one record of a recording and passes on each thing in it: a call in any known format; the calls of a provider's
+/// Reads one record of a recording and passes on each thing in it: a call in any known shape; the calls of a provider's
 /// complete answer, or its text if it has none; the calls of a history; the same for each element of an array. `messages`
 /// decides whether a message without calls is passed on too, as [`read_recorded_line`] does.
 pub fn read_record<'a>(
@@ -209,7 +209,7 @@ fn answers_of(history: Value<'_>) -> Vec<WholeAnswer<'_>> {
     answers.collect()
 }
 
-/// Reads one line of JSON Lines: a call or a message in any known format.
+/// Reads one line of JSON Lines: a call or a message in any known shape.
 ///
 /// # Errors
 /// Fails if the line is not JSON, or neither a call nor a message; the error says why.

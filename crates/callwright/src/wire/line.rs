@@ -1,13 +1,13 @@
 //! callwright's own call lines: `{"tool", "arguments", "id"?, "finish_reason"?}`.
 //!
-//! Also accepts `{"name", "arguments"}` and similar formats, which models and older APIs write.
+//! Also accepts `{"name", "arguments"}` and similar shapes, which models and older APIs write.
 
 use super::{present, read_call, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::{Value, read_value};
 
-/// Reads one line of JSON Lines: a call in any known format.
+/// Reads one line of JSON Lines: a call in any known shape.
 ///
 /// # Errors
 /// Fails if the line is not JSON or not a call; the error says which, and names the column.

@@ -7,11 +7,11 @@ use crate::error::{Error, ErrorKind};
 use crate::json::{Value, has_duplicate};
 use crate::text::{list, quoted};
 
-/// The names under which arguments are sent. Each format has its own, and gateways mix them up: the one with content is taken,
+/// The names under which arguments are sent. Each shape has its own, and gateways mix them up: the one with content is taken,
 /// so that no argument is silently dropped.
 const ARGUMENTS: [&str; 5] = ["arguments", "input", "args", "parameters", "params"];
 
-/// The arguments of a format that carries them as text, though some gateways send values.
+/// The arguments of a shape that carries them as text, though some gateways send values.
 pub(super) fn text_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
     Ok(match value_arguments(value)? {
         Arguments::Value(value) => sent_arguments(Some(value)),
@@ -28,7 +28,7 @@ pub(super) fn sent_arguments(member: Option<Value<'_>>) -> Arguments<'_> {
     }
 }
 
-/// The arguments of a format that carries them as a value. A string there is a value of the wrong type, not text to be parsed.
+/// The arguments of a shape that carries them as a value. A string there is a value of the wrong type, not text to be parsed.
 pub(super) fn value_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>, Error> {
     let mut found: Option<(&str, Value<'a>)> = None;
     for key in ARGUMENTS {
@@ -110,7 +110,7 @@ pub(super) fn text<'v>(text: impl Into<Cow<'v, str>>) -> Option<Value<'v>> {
     Some(Value::String(text.into()))
 }
 
-/// The name of the tool, which every format must have. Each key must occur once: see [`each_key_once`].
+/// The name of the tool, which every shape must have. Each key must occur once: see [`each_key_once`].
 pub(super) fn tool_name<'a>(
     value: &mut Value<'a>,
     key: &'static str,

@@ -1,4 +1,4 @@
-//! Stage 1, and the way back: provider formats → [`Call`], and its outcome → provider formats.
+//! Stage 1, and the way back: provider shapes → [`Call`], and its outcome → provider shapes.
 //!
 //! Pure functions. Each provider has one file, which describes its calls, answers, histories, results and tools, and a row in
 //! the table of `provider.rs`. Never judges a call; ids are returned exactly as they arrived.
@@ -55,10 +55,10 @@ use crate::feedback::Feedback;
 use crate::json::Value;
 use crate::verdict::Verdict;
 
-/// Reads a call in any known format, recognised by its keys.
+/// Reads a call in any known shape, recognised by its keys.
 ///
 /// # Errors
-/// Fails if the value has none of the formats; the error names what is missing.
+/// Fails if the value has none of the shapes; the error names what is missing.
 pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     let Value::Object(_) = value else {
         let found = value.kind().name();
@@ -83,7 +83,7 @@ pub fn read_call(value: Value<'_>) -> Result<Call<'_>, Error> {
     })
 }
 
-/// The verdict in a provider's format: a call that may run as a call, a refused one as the result that goes back to the model.
+/// The verdict in a provider's shape: a call that may run as a call, a refused one as the result that goes back to the model.
 pub fn render<'v>(
     provider: Provider,
     call: &'v Call<'_>,
@@ -115,7 +115,7 @@ fn sent_text<'v>(call: &'v Call<'_>) -> Option<&'v str> {
     }
 }
 
-/// The result of a call, as text, in a provider's format.
+/// The result of a call, as text, in a provider's shape.
 pub fn render_result<'v>(
     provider: Provider,
     call: &'v Call<'_>,

@@ -157,7 +157,7 @@ impl ProviderShape for OpenAiChat {
         ])
     }
 
-    /// A `tool` message. The format has no error flag; the text has to say it.
+    /// A `tool` message. The shape has no error flag; the text has to say it.
     fn render_result<'v>(&self, call: &'v Call<'_>, content: String, _: bool) -> Value<'v> {
         object([
             ("role", text("tool")),

@@ -212,7 +212,7 @@ impl ProviderShape for OpenAiResponses {
         ])
     }
 
-    /// A `function_call_output` item. The format has no error flag; the text has to say it.
+    /// A `function_call_output` item. The shape has no error flag; the text has to say it.
     fn render_result<'v>(&self, call: &'v Call<'_>, output: String, _: bool) -> Value<'v> {
         object([
             ("type", text("function_call_output")),

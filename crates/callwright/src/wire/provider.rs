@@ -19,7 +19,7 @@ use crate::words::ToolSpec;
 /// One row per provider: its documentation, its variant, its name, and the struct in its file.
 macro_rules! providers {
     ($($(#[doc = $doc:literal])+ $provider:ident, $name:literal, $shape:path;)+) => {
-        /// A provider whose formats are known.
+        /// A provider whose shapes are known.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Provider {
@@ -74,7 +74,7 @@ pub(super) trait ProviderShape: Sync {
     /// Its vocabulary: finish reasons, keys, and an outline of its JSON.
     fn vocabulary(&self) -> &'static Vocabulary;
 
-    /// Whether a value is a call in this format.
+    /// Whether a value is a call in this shape.
     fn is_call(&self, value: &Value<'_>) -> bool;
 
     /// Reads a call from a value for which [`Self::is_call`] holds and in which no key occurs twice.
@@ -121,7 +121,7 @@ pub(super) trait ProviderShape: Sync {
     /// The result of a call.
     fn render_result<'v>(&self, call: &'v Call<'_>, text: String, is_error: bool) -> Value<'v>;
 
-    /// A result with structured data next to its text, if the format has a place for it.
+    /// A result with structured data next to its text, if the shape has a place for it.
     fn with_structure<'v>(&self, result: Value<'v>, _structure: Option<Value<'v>>) -> Value<'v> {
         result
     }
@@ -146,7 +146,7 @@ pub(super) struct RunnableCall<'v> {
 }
 
 impl<'v> RunnableCall<'v> {
-    /// The arguments, for a format that carries them as text.
+    /// The arguments, for a shape that carries them as text.
     pub(super) fn arguments_text(&self) -> Cow<'v, str> {
         let written = || Cow::Owned(self.arguments.to_string());
         self.sent.map_or_else(written, Cow::Borrowed)
@@ -159,7 +159,7 @@ pub(super) struct RawAnswer<'a> {
     pub(super) completeness: Option<Completeness>,
 }
 
-/// An outline of a provider's JSON for help texts: the keys that identify its formats, without their values.
+/// An outline of a provider's JSON for help texts: the keys that identify its shapes, without their values.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ProviderSummary {

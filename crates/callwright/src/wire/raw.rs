@@ -18,10 +18,10 @@ use serde_json::value::RawValue;
 #[non_exhaustive]
 pub enum UnreadableAnswer {
     /// It is not JSON, or not the JSON that the provider sends.
-    #[error("it is not an answer in the shape of its API")]
+    #[error("it is not a valid answer of its API")]
     Shape,
     /// A key that matters occurs twice.
-    #[error("a key occurs twice in it")]
+    #[error("a key occurs twice")]
     KeyTwice,
     /// It has more calls or parts than any model sends.
     #[error("it has too many parts")]
@@ -39,7 +39,7 @@ impl UnreadableAnswer {
     }
 }
 
-type Read<T> = Result<T, UnreadableAnswer>;
+type RawResult<T> = Result<T, UnreadableAnswer>;
 
 /// An object whose values are slices of the original text.
 #[derive(Debug)]
@@ -53,8 +53,9 @@ impl<'a> RawObject<'a> {
     ///
     /// # Errors
     /// Fails if the text is not a JSON object, or if a key occurs twice.
-    pub fn read(text: &'a str) -> Read<Self> {
-        let Members(members) = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
+    pub fn read(text: &'a str) -> RawResult<Self> {
+        let RawMembers(members) =
+            serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
         RawObject { text, members }.with_keys_once()
     }
 
@@ -62,9 +63,9 @@ impl<'a> RawObject<'a> {
     ///
     /// # Errors
     /// Fails if it is not an object, or if a key occurs twice.
-    pub(super) fn of_valid(text: &'a str) -> Read<Self> {
+    pub(super) fn of_valid(text: &'a str) -> RawResult<Self> {
         let mut members = Vec::new();
-        let mut pieces = Pieces::begin(text, b'{')?;
+        let mut pieces = RawPieces::begin(text, b'{')?;
         while let Some(key) = pieces.next()? {
             let plain = key.get(1..key.len().saturating_sub(1)).unwrap_or_default();
             let key = if plain.contains('\\') {
@@ -78,7 +79,7 @@ impl<'a> RawObject<'a> {
         RawObject { text, members }.with_keys_once()
     }
 
-    fn with_keys_once(self) -> Read<Self> {
+    fn with_keys_once(self) -> RawResult<Self> {
         let members = &self.members;
         let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
             members.iter().take(at).any(|(before, _)| before == key)
@@ -110,7 +111,7 @@ impl<'a> RawObject<'a> {
     ///
     /// # Errors
     /// Fails if it is something else, or if a key occurs twice.
-    pub fn object(&self, key: &str) -> Read<Option<RawObject<'a>>> {
+    pub fn object(&self, key: &str) -> RawResult<Option<RawObject<'a>>> {
         self.get(key).map(RawObject::of_valid).transpose()
     }
 
@@ -118,7 +119,7 @@ impl<'a> RawObject<'a> {
     ///
     /// # Errors
     /// Fails if it is not a list.
-    pub fn list(&self, key: &str) -> Read<Vec<&'a str>> {
+    pub fn list(&self, key: &str) -> RawResult<Vec<&'a str>> {
         self.get(key).map_or(Ok(Vec::new()), valid_items)
     }
 
@@ -165,7 +166,7 @@ impl<'a> RawObject<'a> {
 ///
 /// # Errors
 /// Fails if the text is not a JSON list.
-pub fn items(text: &str) -> Read<Vec<&str>> {
+pub fn items(text: &str) -> RawResult<Vec<&str>> {
     let items: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| UnreadableAnswer::Shape)?;
     Ok(items.into_iter().map(RawValue::get).collect())
 }
@@ -174,27 +175,27 @@ pub fn items(text: &str) -> Read<Vec<&str>> {
 ///
 /// # Errors
 /// Fails if it is not a list.
-pub(super) fn valid_items(text: &str) -> Read<Vec<&str>> {
-    let mut pieces = Pieces::begin(text, b'[')?;
+pub(super) fn valid_items(text: &str) -> RawResult<Vec<&str>> {
+    let mut pieces = RawPieces::begin(text, b'[')?;
     std::iter::from_fn(|| pieces.next().transpose()).collect()
 }
 
 /// Splits a list or an object that is known to be JSON into its values, including keys.
-struct Pieces<'a> {
+struct RawPieces<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Pieces<'a> {
-    fn begin(text: &'a str, bracket: u8) -> Read<Self> {
+impl<'a> RawPieces<'a> {
+    fn begin(text: &'a str, bracket: u8) -> RawResult<Self> {
         let is_one = text.as_bytes().first() == Some(&bracket);
         is_one
-            .then_some(Pieces { text, at: 1 })
+            .then_some(RawPieces { text, at: 1 })
             .ok_or(UnreadableAnswer::Shape)
     }
 
     /// The next value; `None` at the end.
-    fn next(&mut self) -> Read<Option<&'a str>> {
+    fn next(&mut self) -> RawResult<Option<&'a str>> {
         let bytes = self.text.as_bytes();
         let between = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':');
         while bytes.get(self.at).is_some_and(between) {
@@ -252,9 +253,9 @@ fn end_of_nested(bytes: &[u8], start: usize) -> Option<usize> {
 /// The text of a JSON string; `None` if it is something else.
 pub fn text(written: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    struct RawText<'a>(#[serde(borrow)] Cow<'a, str>);
     let is_text = written.starts_with('"');
-    is_text.then(|| serde_json::from_str(written).ok().map(|Text(text)| text))?
+    is_text.then(|| serde_json::from_str(written).ok().map(|RawText(text)| text))?
 }
 
 /// The span of a slice within the whole text.
@@ -263,13 +264,13 @@ pub fn span(whole: &str, piece: &str) -> Range<usize> {
     start..start + piece.len()
 }
 
-struct Members<'a>(Vec<(Cow<'a, str>, &'a str)>);
+struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawMembers<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
         impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
+            type Value = RawMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -277,12 +278,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 #[derive(Deserialize)]
-                struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+                struct RawKey<'a>(#[serde(borrow)] Cow<'a, str>);
                 let mut members = Vec::new();
-                while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+                while let Some((RawKey(key), value)) =
+                    map.next_entry::<RawKey<'de>, &'de RawValue>()?
+                {
                     members.push((key, value.get()));
                 }
-                Ok(Members(members))
+                Ok(RawMembers(members))
             }
         }
         deserializer.deserialize_map(Collect)
@@ -294,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_goes_with_its_comma() {
+    fn a_member_is_removed_with_its_comma() {
         for (text, key, left) in [
             (r#"{"a": 1, "b": 2}"#, "a", r#"{ "b": 2}"#),
             (
@@ -314,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_twice_or_not_at_all_is_an_error() {
+    fn keys_read_twice_or_never_are_an_error() {
         let error = |text| RawObject::read(text).err();
         assert_eq!(
             error(r#"{"a": 1, "\u0061": 2}"#),

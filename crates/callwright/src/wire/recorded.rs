@@ -1,6 +1,6 @@
 //! A call in a recorded conversation: the call, its place in the conversation, and its outcome.
 //!
-//! `session`, `turn`, `round`, `output` and `is_error` are members next to the call, whatever format the call has.
+//! `session`, `turn`, `round`, `output` and `is_error` are members next to the call, whatever shape the call has.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::words::{Moment, Output, Place, Ran, ToolFailure};
 /// How many members [`member`] knows.
 const MEMBERS: usize = 8;
 
-/// How many of them may be next to a call of any format; the others belong to our own call lines.
+/// How many of them may be next to a call of any shape; the others belong to our own call lines.
 const BESIDE: usize = 5;
 
 fn member(key: &str) -> Option<usize> {
@@ -112,7 +112,7 @@ pub fn recorded_outcome<'r>(result: Cow<'r, Value<'r>>, is_error: bool) -> Ran<'
     }
 }
 
-/// Reads one line of JSON Lines: a call in any known format, and what was recorded with it.
+/// Reads one line of JSON Lines: a call in any known shape, and what was recorded with it.
 ///
 /// # Errors
 /// Fails if the line is not JSON or not a call; the error says which, and names the column.

@@ -1,4 +1,4 @@
-//! The outcomes of calls in a provider's format, as answers to the model.
+//! The outcomes of calls in a provider's shape, as answers to the model.
 //!
 //! Every call gets exactly one answer, including one that was refused, cancelled, or run next to one that failed. Providers
 //! reject a history in which a call has no result.

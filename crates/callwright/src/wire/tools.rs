@@ -1,4 +1,4 @@
-//! Reads tools in any provider's format, and writes them in one.
+//! Reads tools in any provider's shape, and writes them in one.
 //!
 //! Takes the text of a tool file and returns its [`ToolSpec`]s in order; each tool's keys tell its provider, so one file may
 //! mix them. Compiles and changes nothing. Each schema is read separately: one that cannot be read loses only its own tool's
@@ -32,7 +32,7 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
     provider.shape().declare(declared, schema, tool)
 }
 
-/// Reads tools in any of these formats, alone, in an array, or under `tools`: MCP (including a complete `tools/list` response),
+/// Reads tools in any of these shapes, alone, in an array, or under `tools`: MCP (including a complete `tools/list` response),
 /// OpenAI chat and responses, Anthropic, Gemini.
 ///
 /// A tool whose schema cannot be read (a number beyond all bounds, half a character, a hundred levels) keeps its name, and
@@ -47,7 +47,7 @@ pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
 }
 
 /// The members of an object, each unparsed.
-type Members<'t> = BTreeMap<String, &'t RawValue>;
+type UnparsedMembers<'t> = BTreeMap<String, &'t RawValue>;
 
 fn read<'t, T: serde::Deserialize<'t>>(text: &'t str) -> Result<T, ErrorKind> {
     serde_json::from_str(text).map_err(ErrorKind::ToolsNotJson)
@@ -77,7 +77,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
             Ok(())
         }
         "an object" => {
-            let entry: Members<'_> = read(entry.get())?;
+            let entry: UnparsedMembers<'_> = read(entry.get())?;
             let is_list = |key: &&str| entry.get(*key).is_some_and(|it| kind_of(it) == "an array");
             if let Some(key) = lists().find(is_list) {
                 let inner = match place {
@@ -116,7 +116,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
 }
 
 /// Tools that the provider runs itself (`{"type": "web_search"}`, `{"googleSearch": {}}`): there are no calls of them to judge.
-fn is_hosted(entry: &Members<'_>) -> bool {
+fn is_hosted(entry: &UnparsedMembers<'_>) -> bool {
     let is_hosted = |key: &String| {
         let folded = key.replace('_', "").to_ascii_lowercase();
         keys(|own| own.hosted_tools).any(|hosted| hosted == folded)
@@ -129,11 +129,11 @@ fn is_hosted(entry: &Members<'_>) -> bool {
 }
 
 /// A member that is a readable text.
-fn text(entry: &Members<'_>, key: &str) -> Option<String> {
+fn text(entry: &UnparsedMembers<'_>, key: &str) -> Option<String> {
     serde_json::from_str(entry.get(key)?.get()).ok()
 }
 
-fn read_tool(mut entry: Members<'_>, place: &str) -> Result<ToolSpec, Error> {
+fn read_tool(mut entry: UnparsedMembers<'_>, place: &str) -> Result<ToolSpec, Error> {
     // OpenAI chat keeps everything one level deeper.
     if let Some(function) = entry.get("function")
         && kind_of(function) == "an object"

@@ -1,11 +1,11 @@
-//! What a model asked for, as it arrived.
+//! A model's tool call, as it arrived.
 
 use std::borrow::Cow;
 
 use crate::json::Value;
 use crate::words::Notation;
 
-/// One tool call of a model, not yet read. [`crate::wire`] makes these out of provider shapes.
+/// One tool call of a model, not yet parsed. [`crate::wire`] makes these from provider shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call<'a> {
@@ -15,47 +15,47 @@ pub struct Call<'a> {
     pub tool: Cow<'a, str>,
     /// The arguments as the model sent them.
     pub arguments: Arguments<'a>,
-    /// What the provider says about the end of the model's answer.
+    /// What the provider reports about the end of the model's answer.
     pub completeness: Completeness,
-    /// How the model wrote it, if it was taken out of a message.
+    /// How the model wrote it, if it was extracted from a message.
     pub rescued: Option<Notation>,
 }
 
 /// Arguments as they arrived: providers send them as text or as a JSON value, or leave them out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arguments<'a> {
-    /// There were none. They count as `{}` where the tool requires nothing.
+    /// There were none. They count as `{}` if the tool requires nothing.
     Absent,
     /// Text that should be a JSON object.
     Text(Cow<'a, str>),
-    /// A JSON value that has already been read.
+    /// A parsed JSON value.
     Value(Value<'a>),
 }
 
-/// Whether the model came to the end of what it wanted to send. Ordered by what it forbids.
+/// Whether the model finished what it wanted to send, ordered by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Completeness {
     /// No reason was given; the structure of the text decides.
     #[default]
     Unknown,
-    /// The provider says that the answer ended by itself. The structure is looked at all the same:
-    /// providers are known to say this of calls that were cut.
+    /// The provider says that the answer ended normally. The structure is checked anyway: providers are known to say this of
+    /// calls that were cut.
     Complete,
-    /// The provider gave a reason that is not known to be a good one (`error`, `MALFORMED_FUNCTION_CALL`).
-    /// It counts as a cut, unless the tool only reads.
+    /// The provider gave a reason that is not known to be normal (`error`, `MALFORMED_FUNCTION_CALL`). It counts as a cut,
+    /// unless the tool is read-only.
     Doubtful,
-    /// The provider says that the answer was cut (token limit, content filter). Such a call is never
-    /// run, however whole it looks: a gateway on the way may have closed its brackets.
+    /// The provider says that the answer was cut (token limit, content filter). Such a call is never run, however complete it
+    /// looks: a gateway on the way may have closed its brackets.
     CutOff,
 }
 
 impl<'a> Call<'a> {
-    /// A call of `tool` whose arguments came as text.
+    /// A call of `tool` with arguments as text.
     pub fn from_text(tool: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {
         Call::new(tool, Arguments::Text(arguments.into()))
     }
 
-    /// A call of `tool` whose arguments came as a JSON value.
+    /// A call of `tool` with arguments as a JSON value.
     pub fn from_value(tool: impl Into<Cow<'a, str>>, arguments: impl Into<Value<'a>>) -> Self {
         Call::new(tool, Arguments::Value(arguments.into()))
     }
@@ -78,14 +78,14 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The same call with what the provider said about its end.
+    /// The same call with what the provider reported about its end.
     #[must_use]
     pub fn with_completeness(mut self, completeness: Completeness) -> Self {
         self.completeness = completeness;
         self
     }
 
-    /// The same call without borrowing from anything.
+    /// The same call without borrowed data.
     pub fn into_owned(self) -> Call<'static> {
         Call {
             id: self.id.map(Value::into_owned),
@@ -98,7 +98,7 @@ impl<'a> Call<'a> {
 }
 
 impl Arguments<'_> {
-    /// The same without borrowing from anything.
+    /// The same arguments without borrowed data.
     pub fn into_owned(self) -> Arguments<'static> {
         match self {
             Arguments::Absent => Arguments::Absent,
@@ -108,11 +108,11 @@ impl Arguments<'_> {
     }
 }
 
-/// How much a call may hold.
+/// The limits on the size of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseLimits {
-    /// The longest text of arguments that is read, in bytes.
+    /// The longest text of arguments that is parsed, in bytes.
     pub max_bytes: usize,
     /// How deeply containers may be nested.
     pub max_depth: usize,
@@ -121,19 +121,19 @@ pub struct ParseLimits {
 impl Default for ParseLimits {
     fn default() -> Self {
         ParseLimits {
-            // Models answer with at most a few hundred kilobytes; a tool that takes whole files
-            // through a call gets some megabytes. Beyond that it is a runaway.
+            // Models answer with at most a few hundred kilobytes; a tool that takes whole files through a call gets a few
+            // megabytes. Anything beyond is a runaway.
             max_bytes: 8 * 1024 * 1024,
-            // The deepest real calls have a dozen levels. Readers such as `serde_json` stop at 127,
-            // and arguments travel inside lines and requests that add a few.
+            // The deepest real calls have a dozen levels. Parsers such as `serde_json` stop at 127, and arguments are sent
+            // inside lines and requests that add a few.
             max_depth: 100,
         }
     }
 }
 
 impl ParseLimits {
-    /// The same limits with another depth. More than 120 is cut to 120: common JSON readers stop at
-    /// 127, and what passes here must still be readable after us, inside a request.
+    /// The same limits with another depth. More than 120 is reduced to 120: common JSON parsers stop at 127, and what passes
+    /// here must still be readable after us, inside a request.
     #[must_use]
     pub fn with_max_depth(mut self, max_depth: usize) -> Self {
         self.max_depth = max_depth.min(120);

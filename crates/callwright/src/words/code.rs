@@ -1,16 +1,15 @@
-//! The one table of codes.
+//! The table of codes.
 //!
-//! One row per code: its class, what to do next, the hint that goes to the model, what it means, and
-//! an example. `callwright explain` prints a row, `docs/codes.md` is generated from all of them, and a
-//! test fails if a row lacks a message, a hint or a corpus case. A new code is a new row, and nothing
-//! else needs to know.
+//! One row per code: its class, what to do next, the hint for the model, its meaning, and an example. `callwright explain`
+//! prints a row, `docs/codes.md` is generated from all of them, and a test fails if a row lacks a message, a hint or a corpus
+//! case. A new code is a new row; nothing else has to change.
 
 use serde::Serialize;
 
 use super::macros::named;
 
-/// One row per code: what it says in the documentation, its variant and its name, its class, what to do next, and its
-/// texts. The rows are the enum [`Code`] and the [`TABLE`], in the order of the stages that give them.
+/// One row per code: its documentation, its variant and its name, its class, what to do next, and its texts. The rows become
+/// the enum [`Code`] and the [`TABLE`], in the order of the stages that issue them.
 macro_rules! codes {
     ($(
         #[doc = $doc:literal]
@@ -19,7 +18,7 @@ macro_rules! codes {
         meaning: $meaning:literal,
         example: $example:literal;
     )+) => {
-        /// The stable names of what can go wrong.
+        /// The stable names of everything that can go wrong.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
         #[serde(rename_all = "snake_case")]
         #[non_exhaustive]
@@ -27,7 +26,7 @@ macro_rules! codes {
             $(#[doc = $doc] $code,)+
         }
 
-        /// All codes, in the order of the stages that give them.
+        /// All codes, in the order of the stages that issue them.
         pub const TABLE: &[CodeRow] = &[$(CodeRow {
             code: Code::$code,
             name: $name,
@@ -41,24 +40,24 @@ macro_rules! codes {
 }
 
 named! {
-    /// The families of failure, in the order of the stages that give them.
+    /// The families of failures, in the order of the stages that issue them.
     #[non_exhaustive]
     pub enum Class {
         /// The call itself is wrong; nothing was run.
         Validation = "validation",
-        /// The call was made as often as it may be.
+        /// The call has used up its budget.
         Budget = "budget",
         /// The model is going in circles.
         Loop = "loop",
         /// The tool ran and broke.
         Runtime = "runtime",
-        /// The tool ran and says that it cannot do this.
+        /// The tool ran and reports that it cannot do this.
         Logical = "logical",
-        /// The result is not what the tool promises.
+        /// The result is not what the tool declares.
         SchemaMismatch = "schema_mismatch",
-        /// The result is good, and incomplete.
+        /// The result is valid, but incomplete.
         PartialData = "partial_data",
-        /// The result has the right form and makes no sense.
+        /// The result has the right form, but makes no sense.
         SemanticGarbage = "semantic_garbage",
     }
 }
@@ -75,7 +74,7 @@ named! {
         RetryLater = "retry_later",
         /// Do something else.
         ChangeApproach = "change_approach",
-        /// Go on with what came, or ask for the next part.
+        /// Continue with the partial result, or request the next part.
         Continue = "continue",
         /// Ask the user.
         AskUser = "ask_user",
@@ -85,13 +84,13 @@ named! {
 }
 
 impl Next {
-    /// Whether the very same call may be sent again: what older shapes call `retryable`.
+    /// Whether exactly the same call may be sent again; older shapes call this `retryable`.
     pub fn is_retry(self) -> bool {
         matches!(self, Next::RetrySame | Next::RetryLater)
     }
 }
 
-/// Everything there is to say about a code.
+/// Everything about a code.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeRow {
     /// The code.
@@ -104,9 +103,9 @@ pub struct CodeRow {
     pub next: Next,
     /// The hint for the model.
     pub hint: &'static str,
-    /// What it means, for people.
+    /// Its meaning, for people.
     pub meaning: &'static str,
-    /// A call that gets it.
+    /// A call that triggers it.
     pub example: &'static str,
 }
 
@@ -143,18 +142,18 @@ codes! {
     /// The arguments are not JSON.
     InvalidJson = "invalid_json", Validation, FixArguments,
         hint: "Send the arguments as one valid JSON object.",
-        meaning: "The arguments are not JSON. The feedback gives line, column, the nearest path and what \
+        meaning: "The arguments are not JSON. The feedback gives line, column, the closest path and what \
                   was expected there.",
         example: r#"{"tool": "search", "arguments": "{\"limit\": 5,}"}"#;
 
-    /// The arguments do not fit the schema.
+    /// The arguments do not match the schema.
     InvalidArguments = "invalid_arguments", Validation, FixArguments,
         hint: "Correct the listed arguments and call the tool again.",
         meaning: "The arguments are JSON but do not fit the tool's schema. The data lists every issue, the feedback \
                   the five most useful ones.",
         example: r#"{"tool": "search", "arguments": {"limit": "abc"}} where `limit` is an integer"#;
 
-    /// The same call was made as often as it may be.
+    /// The same call has used up its budget.
     RetryBudgetExceeded = "retry_budget_exceeded", Budget, ChangeApproach,
         hint: "Do not send this call again in this turn; do something else.",
         meaning: "The same call was made as often as allowed in one turn: once if its tool is declared to change \
@@ -164,7 +163,7 @@ codes! {
                   else changes.",
         example: "the same `send_money` a second time in one turn";
 
-    /// Too many calls, of one tool or at all.
+    /// Too many calls, of one tool or in total.
     CallLimitExceeded = "call_limit_exceeded", Budget, Stop,
         hint: "Stop calling tools and answer with what you have.",
         meaning: "One turn made more calls than allowed (1,000 in all and 500 of one tool by default), or 100 of its \
@@ -177,7 +176,7 @@ codes! {
         meaning: "The user was asked and said stop. Every call of the turn is refused.",
         example: "any call after the answer `stop`";
 
-    /// Calls cannot be counted, and none may run uncounted.
+    /// Calls cannot be counted, and this one must not run uncounted.
     LedgerUnavailable = "ledger_unavailable", Budget, RetryLater,
         hint: "Send the same call again in a little while.",
         meaning: "The ledger that counts calls cannot be reached, and the policy does not let this call run uncounted.",
@@ -190,7 +189,7 @@ codes! {
                   already refused it twice for the same reason.",
         example: "`read_file` of a path that does not exist, for the fourth time";
 
-    /// The same call brings the same result.
+    /// The same call returns the same result.
     RepeatedResult = "repeated_result", Loop, Continue,
         hint: "Use the result you have, or do something else.",
         meaning: "The same call returned the same result three times, and nothing has changed since. Times and \
@@ -211,13 +210,13 @@ codes! {
                   worked in between.",
         example: "`search` with an eighth query while its index is missing";
 
-    /// Tools are called that do not exist.
+    /// The model keeps calling tools that do not exist.
     UnknownToolStreak = "unknown_tool_streak", Loop, ChangeApproach,
         hint: "Call only the tools you were given, or answer without tools.",
         meaning: "Three rounds in a row called tools that do not exist, under one name or several.",
         example: "`web_search`, then `websearch`, then `WebSearch`";
 
-    /// A failure that passes.
+    /// A transient failure.
     Transient = "transient", Runtime, RetryLater,
         hint: "Wait, then send the same call again.",
         meaning: "The tool failed temporarily: a rate limit, an overload, a timeout. Up to ten such failures in a \
@@ -231,7 +230,7 @@ codes! {
                   error may contain paths, addresses or secrets.",
         example: "a tool whose database connection was refused";
 
-    /// The tool took longer than it may.
+    /// The tool exceeded its time limit.
     Timeout = "timeout", Runtime, RetryLater,
         hint: "Ask for less at once, or try again later.",
         meaning: "The tool exceeded its time limit. A tool that changes something may have done so anyway, and the \
@@ -258,14 +257,14 @@ codes! {
                   is a bug in the tool; the operator gets the location and the reason.",
         example: "a schema that says `string` for a field that is an integer in Rust";
 
-    /// The tool says that it cannot do this.
+    /// The tool reports that it cannot do this.
     ToolReportedFailure = "tool_reported_failure", Logical, ChangeApproach,
         hint: "Act on what the tool says.",
-        meaning: "The tool worked and says that it cannot do this, in its own words and with its own code if it has \
-                  one. An error result of an MCP server is of this kind.",
+        meaning: "The tool worked and reports that it cannot do this, in its own words and with its own code if it has \
+                  one. Error results of MCP servers get this code.",
         example: "`There is no customer C-17.`";
 
-    /// The result is not JSON, though the tool promises it.
+    /// The result is not JSON, although the tool declares it.
     InvalidOutputJson = "invalid_output_json", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "The tool promises JSON but returned something else. The feedback gives line and column.",
@@ -277,14 +276,14 @@ codes! {
         meaning: "The tool's JSON ends in the middle. The feedback gives the path. It is never completed.",
         example: r#"{"orders": [{"id": "O-1", "total" as the result of a tool with an output schema"#;
 
-    /// The result does not fit the tool's schema.
+    /// The result does not match the tool's schema.
     SchemaViolation = "schema_violation", SchemaMismatch, ChangeApproach,
         hint: "The arguments are not the cause: use another tool or tell the user.",
         meaning: "The result does not fit the schema that the tool declares. The feedback names the fields, what was \
                   expected and what was received.",
         example: r#"{"status": "lost"} where the schema allows `open` and `closed`"#;
 
-    /// There is more than what came.
+    /// There are more pages.
     MorePagesAvailable = "more_pages_available", PartialData, Continue,
         hint: "Go on with what came, or ask for the rest.",
         meaning: "The result is one page of several. The model gets it, and the argument to call again with for the \
@@ -298,21 +297,21 @@ codes! {
                   longer than the model may get. The part that arrived is kept.",
         example: "a text that ends with `[truncated]`";
 
-    /// Nothing was found for what the call names.
+    /// Nothing was found for the subject of the call.
     EmptyResult = "empty_result", SemanticGarbage, FixArguments,
         hint: "Check the id before you go on: look it up, or ask the user for it.",
         meaning: "The call names an id, and the tool found nothing for it. That looks like an answer but is more \
                   often a wrong id.",
         example: r#"{"orders": []} for `customer_id` "C-17""#;
 
-    /// The result is an error, though the tool says that it worked.
+    /// The result is an error, although the tool reports success.
     ErrorInDisguise = "error_in_disguise", SemanticGarbage, ChangeApproach,
         hint: "Do not take it for data: try another way or tell the user.",
         meaning: "The tool reports success, but the result is an error: an HTML page, `HTTP 429`, `{\"error\": …}`. \
                   If the error is temporary, the model is told to try again later.",
         example: r#"{"error": "rate limit exceeded"} as a successful result"#;
 
-    /// The result makes no sense, as a check of the operator's says.
+    /// The result makes no sense, according to a check of the operator.
     ImplausibleResult = "implausible_result", SemanticGarbage, ChangeApproach,
         hint: "Do not rely on the result: check the arguments, or try another way.",
         meaning: "A check by the operator or the tool objects to a result that fits its schema. Such a check has its \
@@ -332,7 +331,7 @@ impl Code {
         self.row().name
     }
 
-    /// The code of this name.
+    /// The code with this name.
     pub fn from_name(name: &str) -> Option<Code> {
         TABLE
             .iter()
@@ -340,7 +339,7 @@ impl Code {
             .map(|row| row.code)
     }
 
-    /// The codes whose names are nearest to `name`, the closest first, three at most.
+    /// The codes with the names closest to `name`, the closest first, at most three.
     pub fn nearest(name: &str) -> Vec<&'static str> {
         crate::nearest::nearest(name, TABLE.iter().map(|row| row.name), 3)
     }

@@ -1,4 +1,4 @@
-//! One repair, as data: where, by which rule, how far it departs from what was sent.
+//! One repair, as data: where, by which rule, and how far it departs from what was sent.
 
 use super::json::{Path, Value};
 use super::macros::named;
@@ -10,7 +10,7 @@ named! {
         Lossless = "lossless",
         /// Information was dropped: a key that the schema forbids.
         Lossy = "lossy",
-        /// An intent was inferred: the nearest enum value, a renamed key.
+        /// An intent was inferred: the closest enum value, a renamed key.
         Guess = "guess",
     }
 }
@@ -19,17 +19,17 @@ named! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edit {
-    /// Where: a JSON Pointer into the arguments as they were at that moment.
+    /// Where: a JSON Pointer into the arguments as they were before this edit.
     pub path: Path,
     /// The stable name of the rule.
     pub rule: &'static str,
     /// How far it departs from what was sent.
     pub grade: Grade,
-    /// What was there; `null` for a key that was missing.
+    /// The previous value; `null` for a key that was missing.
     pub before: Value<'static>,
-    /// What is there now; `null` for a key that was left out.
+    /// The new value; `null` for a key that was left out.
     pub after: Value<'static>,
-    /// The edit as it may be shown, where secrets keep it from being shown as it is.
+    /// A form that may be shown, if secrets prevent showing the edit as it is.
     pub(crate) masked: Option<Box<Edit>>,
 }
 
@@ -48,7 +48,7 @@ impl Edit {
         }
     }
 
-    /// The edit as it may be shown: without the values that the tool's schema marks as secrets.
+    /// The edit in a form that may be shown: without the values that the tool's schema marks as secrets.
     pub fn shown(&self) -> &Edit {
         self.masked.as_deref().unwrap_or(self)
     }
@@ -62,6 +62,6 @@ pub struct Trial {
     pub edit: Edit,
     /// Which of two rules of one grade is tried first.
     pub cost: u8,
-    /// Whether the validator then objected less.
+    /// Whether the validator had fewer objections afterwards.
     pub helps: bool,
 }

@@ -1,14 +1,14 @@
-//! What a call of a tool does to the world: as it is declared, and as the tool's name says.
+//! What a call of a tool does to the world, as declared and as its name implies.
 //!
-//! What the operator declares counts before a name, and a name before a hint of a server. A name only ever makes the gate
-//! more careful: a tool whose name says nothing is of unknown effect, never a read.
+//! The operator's declaration takes precedence over a name, and a name over a server's hint. A name only ever makes the gate
+//! more careful: a tool whose name implies nothing has an unknown effect, never a read.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Serialize;
 
-use super::nearest::Name;
+use super::nearest::FoldedName;
 use super::tool::ToolSpec;
 
 /// What a call of a tool does to the world.
@@ -18,7 +18,7 @@ pub enum Effect {
     /// Nothing was declared.
     #[default]
     Unknown,
-    /// It only looks.
+    /// It only reads.
     Read,
     /// It adds or changes something that can be changed back.
     Write,
@@ -30,8 +30,8 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclaredBy {
-    /// The list that the tool came from: MCP's annotations. A hint makes repair careful and limits nothing, since
-    /// servers give `destructiveHint` to every click.
+    /// The list that the tool came from: MCP annotations. A hint makes repair careful but limits nothing, since servers give
+    /// `destructiveHint` to every click.
     #[default]
     Hint,
     /// The operator, in a policy file, or the author of the program.
@@ -39,14 +39,14 @@ pub enum DeclaredBy {
 }
 
 impl ToolSpec {
-    /// Whether it is declared to only read, and its name does not contradict a mere hint.
+    /// Whether it is declared read-only, and its name does not contradict a mere hint.
     pub fn only_reads(&self) -> bool {
         self.effect == Effect::Read && !self.may_destroy()
     }
 
-    /// Whether a call may destroy something: it is declared so, or the name says so and the operator does not say
-    /// otherwise. A hint that a tool only adds something is not enough, and one that it only reads is believed where
-    /// the name says that it looks (`list_deleted_files`).
+    /// Whether a call may destroy something: by declaration, or by its name unless the operator declares otherwise. A hint that
+    /// a tool only adds something is not enough, and a hint that it only reads is believed if the name says that it looks
+    /// something up (`list_deleted_files`).
     pub fn may_destroy(&self) -> bool {
         let by_name = || says_destroy(&self.name) || runs_anything(&self.name);
         match (self.effect, self.declared_by) {
@@ -54,19 +54,19 @@ impl ToolSpec {
             (Effect::Read | Effect::Write, DeclaredBy::Operator) => false,
             (Effect::Unknown, _) | (Effect::Write, DeclaredBy::Hint) => by_name(),
             (Effect::Read, DeclaredBy::Hint) => {
-                by_name() && !only_looks(&Name::new(&self.name).words().collect::<Vec<_>>())
+                by_name() && !only_looks(&FoldedName::new(&self.name).words().collect::<Vec<_>>())
             }
         }
     }
 
-    /// Whether a second run of the same call would spend twice: the name says that it pays, and nothing declares that
-    /// it reads or that twice is as good as once.
+    /// Whether running the same call again would spend twice: the name implies a payment, and the tool is not declared
+    /// read-only or idempotent.
     pub fn spends(&self) -> bool {
         !self.only_reads() && !self.idempotent && says_spend(&self.name)
     }
 
-    /// Whether a call must not be repeated without asking: the operator declared that it changes something, or the name
-    /// says that money moves, and twice is not as good as once.
+    /// Whether a call must not be repeated without asking: the operator declared that it changes something, or the name implies
+    /// that money moves, and it is not idempotent.
     pub(crate) fn is_once(&self) -> bool {
         (self.is_declared_to_change() && !self.idempotent) || self.spends()
     }
@@ -78,10 +78,10 @@ impl ToolSpec {
     }
 }
 
-/// Whether a word or a name says that something is destroyed, taken away or replaced in bulk. Wrongly saying yes
-/// costs a repair, so long stems count wherever they occur (`bulkdelete`, `deleted_items`).
+/// Whether a word or a name implies that something is destroyed, taken away or replaced in bulk. A false positive costs one
+/// repair, so long stems match anywhere (`bulkdelete`, `deleted_items`).
 pub(crate) fn says_destroy(name: &str) -> bool {
-    let name = Name::new(name);
+    let name = FoldedName::new(name);
     let has = |words: &[&str]| name.words().any(|word| words.contains(&word));
     let many = || has(MANY) || MANY.iter().any(|many| name.folded.ends_with(many));
     let changes = |word: &str| {
@@ -94,11 +94,11 @@ pub(crate) fn says_destroy(name: &str) -> bool {
         || (many() && name.words().any(changes))
 }
 
-/// All stems at once: arguments are looked through with them, and one by one they cost more than the rest of a repair.
+/// All stems in one pattern: arguments are searched for them, and one by one they would cost more than the rest of a repair.
 static DESTROYING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&DESTROYING_STEMS.join("|")).ok());
 
-/// Whether a word is one that destroys. Most begin and end with other letters, which is seen without going through them all.
+/// Whether a word is destructive. Most words start and end with other letters, which rules them out without comparing them all.
 fn destroys(word: &str) -> bool {
     const BEGIN: u32 = letters(true);
     const END: u32 = letters(false);
@@ -130,7 +130,7 @@ const DESTROYING_STEMS: &[&str] = &[
     "resetdb", "hardreset", "factoryreset", "clearcache", "clearall", "killall", "rmrf", "rmtree", "rmdir", "deldb",
     "emptytrash", "forcepush", "cancel", "forget", "formatdisk", "drain", "scrub", "retire", "liquidat", "offboard",
     "dispos", "anonymi", "redact",
-    // The same in other languages that tools are named in.
+    // The same in other languages used for tool names.
     "supprim", "effac", "vider", "lösch", "loesch", "entfern", "verwerf", "borrar", "elimin", "apagar", "cancella", "rimuov",
     "usuń", "usun", "hapus", "удал", "стереть", "очист", "删除", "刪除", "削除", "삭제", "حذف", "מחק",
 ];
@@ -143,16 +143,16 @@ const DESTROYING_WORDS: &[&str] = &[
     "vacuum", "archive", "block", "unassign", "close", "reject", "sell", "fire",
 ];
 
-/// Changing one thing is ordinary; changing many without a filter is not undone by changing one back.
+/// Changing one thing is ordinary; changing many without a filter cannot be undone by changing one back.
 #[rustfmt::skip]
 const CHANGING_WORDS: &[&str] = &[
     "update", "set", "edit", "modify", "patch", "move", "rename", "write", "assign", "upsert", "merge", "mark", "change", "apply",
 ];
 const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
 
-/// Whether a name says that it runs whatever it is given: what that does, nothing declares.
+/// Whether a name implies that it runs whatever it is given, the effect of which nothing declares.
 fn runs_anything(name: &str) -> bool {
-    let name = Name::new(name);
+    let name = FoldedName::new(name);
     name.words().any(|word| RUNNING_WORDS.contains(&word))
 }
 
@@ -162,9 +162,9 @@ const RUNNING_WORDS: &[&str] = &[
     "subprocess", "deploy", "reboot", "restart",
 ];
 
-/// Whether a name says that money moves.
+/// Whether a name implies that money moves.
 fn says_spend(name: &str) -> bool {
-    let name = Name::new(name);
+    let name = FoldedName::new(name);
     let may_say = |words: &Regex| words.is_match(&name.folded);
     if !SPENDING.as_ref().is_none_or(may_say) {
         return false;
@@ -181,13 +181,13 @@ fn says_spend(name: &str) -> bool {
     says && !only_looks(&words)
 }
 
-/// All of it at once, wherever it is: nearly all names have none of it.
+/// All of it in one pattern, anywhere in the name: almost no name contains any of it.
 static SPENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let all = [SPENDING_STEMS, SPENDING_WORDS, &["pay"]].concat();
     Regex::new(&all.join("|")).ok()
 });
 
-/// Whether the first or second word says that the rest is looked at, or the last that it is. `list_and_pay` does both.
+/// Whether the first or second word, or the last, implies that something is only looked up. `list_and_pay` does both.
 fn only_looks(words: &[&str]) -> bool {
     let is = |word: Option<&&str>, among: &[&str]| word.is_some_and(|word| among.contains(word));
     let begins = is(words.first(), LOOKING) || is(words.get(1), LOOKING);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_destroy_are_known_in_any_spelling() {
+    fn destructive_names_are_recognised_in_any_spelling() {
         for name in [
             "delete-many",
             "deleteMany",
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_spend_are_known() {
+    fn spending_names_are_recognised() {
         for name in [
             "pay",
             "pay_invoice",
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_counts_before_a_hint() {
+    fn a_name_takes_precedence_over_a_hint() {
         let hinted = |name: &str, effect| {
             let spec = ToolSpec::without_schema(name).with_effect(effect);
             ToolSpec {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_counts_before_a_name() {
+    fn a_declaration_takes_precedence_over_a_name() {
         let spec = ToolSpec::without_schema("delete_file");
         assert!(spec.may_destroy());
         assert!(!spec.with_effect(Effect::Read).may_destroy());

@@ -1,7 +1,7 @@
 //! A call as JSON: the name of a tool and its arguments, under the keys that models give them.
 //!
-//! Takes a value and returns both, if they are all that it holds: another key could matter, and would be dropped unseen.
-//! Which tool is meant, and whether the arguments fit, is for others to say. Repair and rescue read the same shapes.
+//! Takes a value and returns both, if it contains nothing else: another key could matter, and would be silently dropped. Which
+//! tool is meant, and whether the arguments fit, is decided elsewhere. Repair and rescue read the same forms.
 
 use std::borrow::Cow;
 
@@ -27,10 +27,10 @@ pub(crate) const LAYERS: &[&str] = word_list![
 pub(crate) const LISTS: &[&str] =
     word_list![tool_calls toolCalls function_calls tool_uses calls actions];
 
-/// What is left out without a loss: the kind of a call; its id, since the message's own one is answered to; its place among
-/// others; the role of the model; and what is empty beside it in a message.
+/// Members that may be dropped without loss: the kind of a call; its id, since the answer goes to the message's own; its
+/// position among others; the role of the model; and empty members of a message.
 const KINDS: &[&str] = word_list![function tool_use tool_call function_call];
-/// Every word around arguments that goes when they are taken out.
+/// Every word around arguments that is dropped when they are extracted.
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
     let keys = [NAMES, ARGUMENTS, LAYERS, LISTS, KINDS, SILENT];
     keys.into_iter().flatten().copied().chain(["assistant"])
@@ -44,7 +44,7 @@ pub(crate) const SILENT: &[&str] = word_list![
     type id call_id tool_call_id toolUseId content refusal text thought role index
 ];
 
-/// Whether a member beside a call says nothing about it.
+/// Whether a member next to a call says nothing about it.
 pub(crate) fn says_nothing(key: &str, value: &Value<'_>) -> bool {
     match value {
         Value::String(kind) if key == "type" => KINDS.contains(&kind.as_ref()),
@@ -57,7 +57,7 @@ pub(crate) fn says_nothing(key: &str, value: &Value<'_>) -> bool {
     }
 }
 
-/// A call that is not judged yet.
+/// A call that has not been judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Envelope<'t> {
     pub(crate) tool: Cow<'t, str>,
@@ -67,7 +67,7 @@ pub(crate) struct Envelope<'t> {
 /// Why a value is not an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotEnvelope {
-    /// It lacks something, or holds something else.
+    /// Something is missing, or there is something else.
     Other,
     /// It names two tools, or has arguments twice.
     Twice,

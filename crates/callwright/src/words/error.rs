@@ -1,10 +1,10 @@
-//! Our own faults and the operator's: a bad tool file, two tools of one name, a bad policy.
+//! Errors of ours and of the operator: a bad tool file, two tools with the same name, a bad policy.
 //!
-//! A refused call is never one of these. It is a verdict.
+//! A refused call is never an error. It is a verdict.
 
 use std::fmt;
 
-/// Something that the operator of the gate has to mend. Its text names the place and the next step.
+/// Something that the operator of the gate has to fix. Its text names the place and the next step.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
@@ -20,18 +20,18 @@ pub(crate) enum ErrorKind {
     #[error("{place}: `{key}` must be a list of tools")]
     ToolsNotAList { place: String, key: &'static str },
     #[error(
-        "this is an error answer of an MCP server; save the answer to a `tools/list` that worked"
+        "this is an MCP error response; save the response to a `tools/list` request that worked"
     )]
     ErrorAnswer,
-    #[error("{place}: the tool has no `name`; give it one, the model calls it by that")]
+    #[error("{place}: the tool has no `name`; add one, since models call tools by name")]
     NamelessTool { place: String },
-    #[error("two tools are named {name:?}; rename or remove one, calls could mean either")]
+    #[error("two tools are named {name:?}; rename or remove one, since calls could mean either")]
     DuplicateTool { name: String },
     #[error("not JSON at column {column}: {reason}; one call per line, as a JSON object")]
     CallNotJson {
         column: usize,
         reason: String,
-        /// The same without a piece of the line.
+        /// The same message without a piece of the line.
         unquoted: String,
     },
     #[error("{0}")]
@@ -44,16 +44,14 @@ pub(crate) enum ErrorKind {
     NoThread(std::io::Error),
     #[cfg(feature = "toolbox")]
     #[error(
-        "`{name}` as arguments: a call carries an object, and this type is {found}; wrap it in a struct with a named field"
+        "`{name}` as arguments: a call carries an object, but this type is {found}; wrap it in a struct with a named field"
     )]
     ArgumentsNotAnObject { name: String, found: String },
     #[cfg(feature = "policy")]
     #[error("{0}")]
     Policy(String),
     #[cfg(feature = "policy")]
-    #[error(
-        "the policy has more than the {longest} bytes that are read; use patterns for many tools"
-    )]
+    #[error("the policy is longer than {longest} bytes; use patterns for many tools")]
     LongPolicy { longest: usize },
 }
 
@@ -64,7 +62,7 @@ impl From<ErrorKind> for Error {
 }
 
 impl Error {
-    /// The text without any piece of a line that could not be read: it may hold a secret.
+    /// The text without any piece of an unreadable line, which may contain a secret.
     pub fn unquoted(&self) -> String {
         match &*self.0 {
             ErrorKind::CallNotJson {

@@ -1,4 +1,4 @@
-//! Our verdict on a call that was refused, as data. Sentences are made of it in [`crate::feedback`].
+//! The reason why a call was refused or failed, as data. [`crate::feedback`] makes sentences from it.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use super::output_fault::OutputFault;
 use super::text::is_invisible;
 use super::tool_failure::ToolFailure;
 
-/// Our verdict on a call that was refused: what is wrong and what to do next.
+/// Why a call was refused or failed, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Out of the one table.
+    /// A code of the table.
     pub code: Code,
-    /// What exactly.
+    /// The exact cause.
     pub cause: Cause,
-    /// What to do next, where that differs from what the table says.
+    /// What to do next, if that differs from the table.
     pub(crate) escalated: Option<Next>,
-    /// What to advise, where that differs from what the table says.
+    /// The advice, if that differs from the table.
     pub(crate) advice: Option<Arc<[String]>>,
-    /// The arguments as a bolder repair would send them on: JSON.
+    /// The arguments as a bolder repair would send them: JSON.
     pub(crate) example: Option<String>,
 }
 
-/// What exactly is wrong with a refused call.
+/// The exact cause of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
@@ -39,29 +39,29 @@ pub enum Cause {
         line: usize,
         /// Counted from one, in characters.
         column: usize,
-        /// The nearest place in the value.
+        /// The closest place in the value.
         path: Path,
         /// What is wrong there.
         problem: Problem,
-        /// The text at that place: its beginning, escaped. Absent where the tool takes secrets.
+        /// The text at that place: its beginning, escaped. Absent if the tool takes secrets.
         found: Option<String>,
-        /// Whether it follows a whole JSON object, and is all that is wrong.
+        /// Whether it follows a complete JSON object, and is the only problem.
         after_object: bool,
     },
     /// The call ends before its arguments do.
     CutOff {
         /// Where it stopped.
         path: Path,
-        /// What shows it.
+        /// How it is known.
         cut: Cut,
     },
-    /// Nothing was sent, which may be what is left of a call, and the tool does more than read.
+    /// Nothing was sent, which may be the rest of a cut call, and the tool is not read-only.
     Blank,
-    /// Several whole values instead of one.
+    /// Several complete values instead of one.
     SeveralValues {
         /// How many.
         count: usize,
-        /// Whether they are all the same.
+        /// Whether they are all equal.
         identical: bool,
     },
     /// Two repairs are equally good and lead to different values.
@@ -75,46 +75,46 @@ pub enum Cause {
     },
     /// Too many bytes.
     TooLong {
-        /// How many came.
+        /// How many were sent.
         bytes: usize,
-        /// How many are read.
+        /// How many are allowed.
         limit: usize,
     },
     /// Nested too deeply.
     TooDeep {
-        /// Where the limit was passed.
+        /// Where the limit was exceeded.
         path: Path,
         /// How deep is allowed.
         limit: usize,
     },
     /// No such tool.
     UnknownTool {
-        /// What the model called it.
+        /// The name that the model used.
         name: String,
-        /// The nearest names, three at most.
+        /// The closest names, at most three.
         nearest: Vec<String>,
     },
     /// The call may not run now.
     Objection(Box<Objection>),
-    /// Nothing is let through uncounted, and the ledger is away.
+    /// This call must not run uncounted, and the ledger cannot be reached.
     LedgerAway {
         /// What is wrong with the ledger, for the operator.
         why: String,
     },
     /// The tool failed.
     Tool {
-        /// How.
+        /// The tool's failure.
         failure: Box<ToolFailure>,
         /// The tool that was called.
         tool: String,
-        /// Whether it must not be run twice, so that a failure which may have been none needs looking into.
+        /// Whether it must not be run twice, so that the model has to find out whether it took effect.
         once: bool,
-        /// Whether the trouble passes.
+        /// Whether the failure is transient.
         passes: bool,
         /// The beginning of its own result, if it has one.
         said: Option<String>,
     },
-    /// The result is not good.
+    /// The result is unusable or incomplete.
     Output(Box<OutputFault>),
 }
 
@@ -138,7 +138,7 @@ impl Failure {
         failure
     }
 
-    /// The stable name of what went wrong: the tool's or the check's own, where there is one.
+    /// The stable name of the failure: the tool's or the check's own, if there is one.
     pub fn code_name(&self) -> &str {
         let own = match &self.cause {
             Cause::Tool { failure, .. } => failure.code(),
@@ -151,7 +151,7 @@ impl Failure {
         own.unwrap_or_else(|| self.code.name())
     }
 
-    /// Whether the operator or the tool said what to do about this very failure.
+    /// Whether the operator or the tool provided a hint for this particular failure.
     pub(crate) fn has_own_hint(&self) -> bool {
         let of_tool = match &self.cause {
             Cause::Tool { failure, .. } => {
@@ -168,7 +168,7 @@ impl Failure {
         self
     }
 
-    /// What the tool itself says to the model about it.
+    /// The tool's own message to the model about it.
     pub(crate) fn told(&self) -> Option<&str> {
         match &self.cause {
             Cause::Tool { failure, .. } => failure.detail(),
@@ -176,7 +176,7 @@ impl Failure {
         }
     }
 
-    /// What the operator should know and the model should not: the words of an unknown error, the place of a defect.
+    /// Details for the operator, not for the model: the message of an unknown error, the place of a defect.
     pub fn for_operator(&self) -> Option<&str> {
         match &self.cause {
             Cause::Tool { failure, .. } => failure.for_operator(),
@@ -185,7 +185,7 @@ impl Failure {
         }
     }
 
-    /// Whether the call is of no tool, so that its tool is only a name.
+    /// Whether no tool was found, so that the tool is only a name.
     pub(crate) fn is_of_no_tool(&self) -> bool {
         match &self.cause {
             Cause::UnknownTool { .. } => true,
@@ -207,7 +207,7 @@ impl Failure {
         self.escalated.unwrap_or(self.code.row().next)
     }
 
-    /// Notes what the arguments would be after edits above the allowed grade, if that is a short line.
+    /// Records what the arguments would be after edits above the allowed grade, if that is a short line.
     pub(crate) fn show_example(&mut self, arguments: &Value<'_>) {
         const LONGEST: usize = 300;
         let example = arguments.to_string();
@@ -215,7 +215,7 @@ impl Failure {
         self.example = (example.len() <= LONGEST && is_plain).then_some(example);
     }
 
-    /// Notes what edits above the allowed grade would do, for the model to decide.
+    /// Records what edits above the allowed grade would do, for the model to decide.
     pub(crate) fn suggest(&mut self, edits: &[Edit], cap: Grade) {
         let Cause::Arguments(issues) = &mut self.cause else {
             return;
@@ -259,25 +259,25 @@ impl Failure {
     }
 }
 
-/// What shows that a call was cut off.
+/// How it is known that a call was cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// The text ends before its value does.
     Seen,
-    /// The text is short, and only lacks its last bracket: that is more likely a slip than a cut.
+    /// The text is short, and only its last bracket is missing: that is more likely an oversight than a cut.
     Unclosed,
     /// The provider said so.
     Declared,
-    /// The provider gave a reason for the end of the answer that is not known to be good.
+    /// The provider gave a reason for the end of the answer that is not known to be normal.
     Doubtful,
 }
 
 impl Cut {
-    /// The longest text that only a slip leaves unclosed: the smallest limits of answers are some 250 tokens.
+    /// The longest text whose missing bracket may be an oversight: the smallest output limits are about 250 tokens.
     const SHORT: usize = 1_000;
 
-    /// What kind of cut it is if a text ends before its value does. `reads` says whether a text is whole. A number at the
-    /// end may lack digits, and a lone brace everything.
+    /// The kind of cut if a text ends before its value does. `reads` tells whether a text is complete. A number at the end may
+    /// lack digits, and a lone brace everything.
     pub(crate) fn of_text(text: &str, reads: impl Fn(&str) -> bool) -> Cut {
         let text = text.trim_ascii_end();
         let may_be_whole = !text.ends_with(|c: char| c.is_ascii_digit() || c == '{');

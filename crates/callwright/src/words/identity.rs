@@ -1,4 +1,4 @@
-//! What makes two calls, and two answers, the same; and how a call went. How they are computed is in [`crate::admit`].
+//! The identity of calls and of answers, and whether a call worked. [`crate::admit`] computes them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-/// How a call that ran went.
+/// Whether a call that ran worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Success {
@@ -46,24 +46,24 @@ pub enum Success {
     Ok,
     /// It failed.
     Error,
-    /// It failed for a reason that passes: a rate limit, an overload, a time-out.
+    /// It failed for a transient reason: a rate limit, an overload, a timeout.
     Transient,
 }
 
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it went.
+    /// Whether it worked.
     pub success: Success,
-    /// Equal for answers that say the same, times and request ids aside.
+    /// Equal for answers that mean the same, apart from times and request ids.
     pub digest: Digest,
-    /// Whether the answer says no more than that the call was done.
+    /// Whether the answer only acknowledges the call.
     pub acknowledges: bool,
-    /// Whether the words of a failure that passes say that the call was turned away before anything was done.
+    /// Whether the message of a transient failure says that the call was rejected before it had any effect.
     pub turned_away: bool,
 }
 
-/// Equal for answers that say the same.
+/// Equal for answers that mean the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(pub(crate) [u8; 16]);
 
@@ -89,13 +89,13 @@ impl<'de> Deserialize<'de> for Digest {
 }
 
 impl Digest {
-    /// The digest of a text as it is.
+    /// The digest of a text, unchanged.
     pub fn of(text: &str) -> Self {
         Digest(hash(text))
     }
 }
 
-/// A tool's name as a ledger knows it: short, and the same everywhere.
+/// A tool's name as a ledger stores it: short, and the same everywhere.
 pub(crate) fn as_digest<S: Serializer>(
     name: impl AsRef<str>,
     serializer: S,
@@ -103,8 +103,8 @@ pub(crate) fn as_digest<S: Serializer>(
     Digest::of(name.as_ref()).serialize(serializer)
 }
 
-/// The first half of the SHA-256 of a text. Calls and results come from strangers, and a budget that two calls share,
-/// or a permission, must not be had by finding two texts of one hash.
+/// The first half of the SHA-256 of a text. Calls and results come from strangers, who must not gain a shared budget or a
+/// permission by finding two texts with the same hash.
 pub(crate) fn hash(text: &str) -> [u8; 16] {
     let mut half = [0; 16];
     half.copy_from_slice(&Sha256::digest(text.as_bytes())[..16]);

@@ -1,4 +1,4 @@
-//! One fact about a call's arguments, as data. Its words are made in [`crate::feedback`] and nowhere else.
+//! One fact about a call's arguments, as data. Only [`crate::feedback`] makes text from it.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::json::{Kind, Path, Value};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Issue {
-    /// Where: a JSON Pointer into the arguments. For a missing or an unknown key, the place of that key.
+    /// Where: a JSON Pointer into the arguments. For a missing or an unknown key, the path of that key.
     pub path: Path,
-    /// Which kind of thing is wrong.
+    /// The kind of problem.
     pub code: IssueCode,
     /// What would be right. As text it is a noun phrase: `integer`, `at most 10 items`.
     pub expected: Expected,
-    /// What came instead. As text it is a noun phrase with a short preview: `string "abc"`.
+    /// What was received instead. As text it is a noun phrase with a short preview: `string "abc"`.
     pub received: Received,
     /// What was probably meant.
     pub suggestion: Option<Correction>,
-    /// Why this issue and not those of the other branches, where the schema offers alternatives.
+    /// Why this branch is reported and not the others, if the schema offers alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<BranchChoice>,
-    /// The list that the place is in, where the same objection to each of its items may share a line.
+    /// The list that contains the place, if the same objection to each of its items may share a line.
     #[serde(skip)]
     pub(crate) item: Option<ItemPlace>,
 }
 
-/// A place in the innermost list around it.
+/// A position in the innermost list around a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ItemPlace {
     /// How many bytes of the path name the list.
@@ -81,19 +81,19 @@ pub enum Expected {
     ExactlyOneOf(Vec<Expected>),
     /// Anything that this does not describe.
     Not(Box<Expected>),
-    /// A value that this schema accepts; there is no shorter way to say it.
+    /// A value that this schema accepts; there is no shorter description.
     Schema(Arc<serde_json::Value>),
     /// A value that is described elsewhere, out of reach.
     AnotherForm,
     /// Any value at all.
     AnyValue,
-    /// A value of which the schema says nothing.
+    /// A value that the schema does not describe.
     SomeValue,
     /// No value.
     Nothing,
     /// A number, or a count of something, within a limit.
     Limit {
-        /// On which side of the limit.
+        /// The side of the limit.
         comparison: Comparison,
         /// The limit.
         limit: Number,
@@ -116,9 +116,9 @@ pub enum Expected {
     NoFurtherItems,
     /// A list with items of a certain kind.
     Containing {
-        /// What these items are, if the schema says so in a few words.
+        /// What these items are, if the schema describes it briefly.
         item: Option<Box<Expected>>,
-        /// How many there must be; one, if nothing is said.
+        /// How many there must be; one, if unspecified.
         least: Option<Number>,
         /// How many there may be.
         most: Option<Number>,
@@ -133,24 +133,24 @@ pub enum Expected {
     NoFurtherKeys,
     /// No key twice.
     EachKeyOnce,
-    /// Arguments that the schema of the tool accepts, where the validator gives no reason.
+    /// Arguments that the tool's schema accepts, if the validator gives no reason.
     FittingArguments,
-    /// What a keyword that has no variant here asks for.
+    /// What a keyword without a variant here asks for.
     Keyword {
         /// The keyword.
         name: String,
         /// Its value, if that is a text.
         rule: Option<String>,
     },
-    /// What the tool's own type asks for beyond its schema, in its own words: a whole sentence.
+    /// What the tool's own type asks for beyond its schema, in its own words: a complete sentence.
     Stated(String),
-    /// What the keyword for this code asks for, where naming it could give a secret away.
+    /// What the keyword for this code asks for, if naming it could reveal a secret.
     Hidden(IssueCode),
-    /// A phrase of which secrets were masked.
+    /// A phrase with secrets masked.
     Masked(String),
 }
 
-/// On which side of a limit a number must be.
+/// The side of a limit on which a number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "they say it themselves")]
 pub enum Comparison {
@@ -169,23 +169,23 @@ pub enum Unit {
     Keys,
 }
 
-/// How many characters of a received text are kept: one more than are ever shown, so that a cut can be seen.
+/// How many characters of a received text are kept: one more than are ever shown, so that a cut is visible.
 const KEPT_CHARACTERS: usize = 41;
 
-/// How many keys of a received object are kept. A list of more never fits on a line.
+/// How many keys of a received object are kept. A longer list never fits on a line.
 const KEPT_KEYS: usize = 16;
 
-/// What came at one place, as far as it may be shown.
+/// What was received at one place, as far as it may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Received {
-    /// Nothing: a key is missing, and nothing came instead of it.
+    /// Nothing: a key is missing, and nothing was sent instead.
     Nothing,
     /// Null.
     Null,
     /// A boolean.
     Boolean(bool),
-    /// A number: the beginning of its digits.
+    /// A number: its first digits.
     Number(String),
     /// A text: its beginning.
     Text(String),
@@ -196,7 +196,7 @@ pub enum Received {
         /// Its beginning.
         start: String,
     },
-    /// A list with so many items.
+    /// A list with this many items.
     Array(usize),
     /// An object.
     Object(ReceivedKeys),
@@ -210,9 +210,9 @@ pub enum Received {
     UnknownKey(String),
     /// Unknown keys instead of the missing ones.
     Keys(ReceivedKeys),
-    /// A key that came before.
+    /// A repeated key.
     KeyAgain,
-    /// A phrase of which secrets were masked.
+    /// A phrase with secrets masked.
     Masked {
         /// What may be shown of the name of its type; empty if it was not a value.
         type_name: String,
@@ -224,9 +224,9 @@ pub enum Received {
 /// The first keys of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedKeys {
-    /// The first of them, each cut where it is long.
+    /// The first of them, each cut if it is long.
     pub first: Vec<String>,
-    /// How many there are in all.
+    /// How many there are in total.
     pub count: usize,
 }
 
@@ -240,7 +240,7 @@ impl ReceivedKeys {
 }
 
 impl Received {
-    /// What came, with its beginning.
+    /// The received value, with its beginning.
     pub(crate) fn value(value: &Value<'_>) -> Self {
         match value {
             Value::Null => Received::Null,
@@ -254,7 +254,7 @@ impl Received {
         }
     }
 
-    /// What came, with its length, for what is too short or too long.
+    /// The received value, with its length, for something too short or too long.
     pub(crate) fn length(value: &Value<'_>) -> Self {
         match value {
             Value::String(text) => Received::TextOfLength {
@@ -266,12 +266,12 @@ impl Received {
         }
     }
 
-    /// A key that came.
+    /// A received key.
     pub(crate) fn key(name: &str) -> Self {
         Received::Key(Received::start(name))
     }
 
-    /// The type of the value that came, if it is known.
+    /// The type of the received value, if it is known.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Received::Null => Some(Kind::Null),
@@ -285,7 +285,7 @@ impl Received {
         }
     }
 
-    /// The name of its type, as far as it may be shown; empty if no value came.
+    /// The name of its type, as far as it may be shown; empty if no value was received.
     pub(crate) fn type_name(&self) -> &str {
         match self {
             Received::Masked { type_name, .. } => type_name,
@@ -293,7 +293,7 @@ impl Received {
         }
     }
 
-    /// As much of a text as is kept.
+    /// The part of a text that is kept.
     fn start(text: &str) -> String {
         let end = text.char_indices().nth(KEPT_CHARACTERS);
         text[..end.map_or(text.len(), |(at, _)| at)].to_owned()
@@ -304,24 +304,24 @@ impl Received {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Correction {
-    /// This key, or this text.
+    /// Use this key, or this text.
     Use(String),
-    /// This value.
+    /// Use this value.
     Value(serde_json::Value),
-    /// Nothing: the call is complete without this key.
+    /// Leave it out: the call is complete without this key.
     LeaveOut,
-    /// A key came under a wrong name.
+    /// Rename a key.
     Rename {
-        /// The name it came under.
+        /// The name that was sent.
         from: String,
-        /// The name it should have.
+        /// The correct name.
         to: String,
     },
-    /// A phrase of which secrets were masked.
+    /// A phrase with secrets masked.
     Masked(String),
 }
 
-/// Other programs read these as text.
+/// For other programs, these are text.
 macro_rules! serialize_as_text {
     ($($type:ty),*) => {
         $(impl Serialize for $type {
@@ -334,7 +334,7 @@ macro_rules! serialize_as_text {
 
 serialize_as_text!(Expected, Received, Correction);
 
-/// Which branch of a union was taken to be meant, and why.
+/// Which branch of a union was assumed to be meant, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BranchChoice {
@@ -342,28 +342,28 @@ pub struct BranchChoice {
     pub union: Path,
     /// The index of the branch.
     pub index: usize,
-    /// Why this one.
+    /// Why this branch.
     pub reason: BranchReason,
 }
 
-/// Why a branch of a union was taken to be meant.
+/// Why a branch of a union was assumed to be meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BranchReason {
-    /// It is the only branch that takes a value of this type.
+    /// It is the only branch that accepts a value of this type.
     Type,
-    /// A property that tells the branches apart has this branch's value.
+    /// A property that distinguishes the branches has this branch's value.
     Discriminator {
         /// The property.
         property: String,
     },
-    /// It has the fewest objections and knows the most of the keys that came.
+    /// It has the fewest objections and knows most of the received keys.
     Nearest,
 }
 
 named! {
-    /// A type, as schemas name them.
+    /// A type, as named in schemas.
     pub enum SchemaType {
         /// A list.
         Array = "array",
@@ -385,21 +385,21 @@ named! {
 named! {
     /// The kinds of issue. Stable names: programs match on them.
     ///
-    /// They are in the order in which the model is told: what keeps the call from being understood at all comes
-    /// before what is merely out of range.
+    /// In the order in which they are reported to the model: what prevents the call from being understood at all comes before
+    /// what is merely out of range.
     #[non_exhaustive]
     pub enum IssueCode {
         /// A required key is missing.
         Required = "required",
-        /// A key is missing that another key requires.
+        /// A key that another key requires is missing.
         DependentRequired = "dependent_required",
         /// A key that the schema does not allow.
         UnknownKey = "unknown_key",
         /// The same key occurs twice.
         DuplicateKey = "duplicate_key",
-        /// Another type.
+        /// The wrong type.
         Type = "type",
-        /// None of the alternatives, and none is near.
+        /// None of the alternatives, and none is close.
         Union = "union",
         /// Not one of the allowed values.
         Enum = "enum",
@@ -425,7 +425,7 @@ named! {
         MaxItems = "max_items",
         /// The same item occurs twice.
         UniqueItems = "unique_items",
-        /// No item is as one must be.
+        /// No item matches the required one.
         Contains = "contains",
         /// Too few keys.
         MinProperties = "min_properties",
@@ -433,9 +433,9 @@ named! {
         MaxProperties = "max_properties",
         /// A key whose name is not allowed.
         PropertyName = "property_name",
-        /// Fits several alternatives of which exactly one is allowed.
+        /// Matches several alternatives, although only one is allowed.
         SeveralBranches = "several_branches",
-        /// Fits what is ruled out.
+        /// Matches what is ruled out.
         Not = "not",
         /// Nothing is allowed here.
         NotAllowed = "not_allowed",

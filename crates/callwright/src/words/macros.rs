@@ -7,7 +7,7 @@ macro_rules! word_list {
     };
 }
 
-/// A public enum whose variants have stable names. It is written as an enum, so that what reads sources sees one.
+/// A public enum whose variants have stable names. It is written as an enum, so that tools that read sources see one.
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $kind:ident {
         $($(#[$about:meta])* $variant:ident = $name:literal,)+
@@ -29,7 +29,7 @@ macro_rules! named {
                 }
             }
 
-            /// The one of this name.
+            /// The variant with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|known| known.name() == name)
             }

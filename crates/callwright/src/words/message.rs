@@ -1,4 +1,4 @@
-//! What a model said, as opposed to what it called, and the notations in which it writes calls as text.
+//! A model's text, as opposed to its calls, and the notations in which models write calls as text.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::call::Completeness;
 use super::json::Value;
 use super::macros::named;
 
-/// What a model said, as opposed to what it called.
+/// A model's text, as opposed to its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message<'a> {
@@ -14,12 +14,12 @@ pub struct Message<'a> {
     pub id: Option<Value<'a>>,
     /// The text of the message.
     pub text: Cow<'a, str>,
-    /// What the provider says about the end of the model's answer.
+    /// What the provider reports about the end of the model's answer.
     pub completeness: Completeness,
 }
 
 impl<'a> Message<'a> {
-    /// A message of which only the text is known.
+    /// A message with only a text.
     pub fn from_text(text: impl Into<Cow<'a, str>>) -> Self {
         Message {
             id: None,
@@ -30,7 +30,7 @@ impl<'a> Message<'a> {
 }
 
 named! {
-    /// The ways in which models write calls as text.
+    /// The notations in which models write calls as text.
     #[non_exhaustive]
     pub enum Notation {
         /// `<tool_call>{"name": …, "arguments": …}</tool_call>`

@@ -1,9 +1,9 @@
-//! The nouns that more than one stage needs: data, below all stages.
+//! The data types that more than one stage needs, below all stages.
 //!
-//! Nothing here judges, decides or makes a sentence, and nothing here knows a stage. The JSON tree with its reader and
-//! writer ([`json`]), the one escaper ([`text`]), the comparison of names ([`nearest`]), the shapes that chat templates
-//! leave around calls ([`template`]) and the signs of a passing trouble ([`transient`]) are the only logic, because every
-//! stage needs the same one.
+//! This module never judges, decides or makes a sentence, and does not know the stages. The only logic is what every stage
+//! needs in the same form: the JSON tree with its parser and writer ([`json`]), the escaping of foreign text ([`text`]), the
+//! comparison of names ([`nearest`]), the debris that chat templates leave around calls ([`template`]) and the signs of
+//! transient failures ([`transient`]).
 
 pub mod call;
 mod code;

@@ -1,4 +1,4 @@
-//! What admission has to say about a call: an objection, or a notice before it comes to one.
+//! Admission's response to a call: an objection, or a notice that comes before one.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,13 +16,13 @@ pub enum Reason {
     Transient,
     /// It failed the same way before.
     RepeatedCall,
-    /// It brought the same result before.
+    /// It returned the same result before.
     RepeatedResult,
-    /// The last rounds repeated earlier calls only.
+    /// The last rounds only repeated earlier calls.
     Cycle,
     /// Its tool fails the same way, whatever the arguments.
     ErrorStreak,
-    /// Tools are called that do not exist.
+    /// The model keeps calling tools that do not exist.
     UnknownTools,
     /// Its tool was called too often.
     ToolCalls,
@@ -30,11 +30,11 @@ pub enum Reason {
     TurnCalls,
     /// Too many refusals in this turn.
     Refusals,
-    /// The user said so.
+    /// The user stopped the calls.
     Stopped,
 }
 
-/// Why a call that may be good in itself does not run now.
+/// Why a call that may be valid in itself does not run now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Objection {
@@ -44,44 +44,44 @@ pub struct Objection {
     pub tool: String,
     /// Whether the call must not be made twice without asking.
     pub once: bool,
-    /// Which call: an answer of the user may allow it.
+    /// The identity of the call, which the user may allow.
     pub fingerprint: Option<Fingerprint>,
-    /// How often: the number that the reason is about.
+    /// The count that the reason refers to.
     pub count: u32,
-    /// How many rounds ago this call last had an outcome; 0 if it never had.
+    /// How many rounds ago this call last had an outcome; 0 if never.
     pub rounds_ago: u32,
     /// Whether that outcome was an error.
     pub failed: bool,
     /// The beginning of that outcome.
     pub last: String,
-    /// What the call is refused for anyway.
+    /// The failure for which the call is refused in any case.
     pub original: Option<Box<Failure>>,
 }
 
-/// Something to tell the model with a result, before it comes to a refusal.
+/// A notice to the model that goes with a result, before a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
-    /// Out of the one table.
+    /// A code of the table.
     pub code: Code,
-    /// What it is about.
+    /// Its reason.
     pub reason: Reason,
     /// The tool that was called.
     pub tool: String,
-    /// How often.
+    /// The count that the reason refers to.
     pub count: u32,
-    /// Whether the call must not be made twice, so that a failure which may have been none needs looking into.
+    /// Whether the call must not be made twice, so that the model has to find out whether it took effect.
     pub once: bool,
 }
 
-/// What the user says when asked.
+/// The user's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// Let this call through once more.
+    /// Allow this call once more.
     AllowOnce(Fingerprint),
-    /// Let calls of this tool through from now on, up to the last bounds.
+    /// Allow calls of this tool from now on, up to the hard limits.
     AllowTool(#[serde(serialize_with = "as_digest")] String),
-    /// Let nothing through until the user's next message.
+    /// Allow nothing until the user's next message.
     Stop,
 }

@@ -1,4 +1,4 @@
-//! What a tool answered, as it came and as it was judged.
+//! What a tool returned, before and after it was judged.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -9,21 +9,21 @@ use super::output_fault::{Finding, OutputFault};
 use super::tool_failure::ToolFailure;
 use crate::json::{Path, Value};
 
-/// What a tool answered.
+/// What a tool returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output<'o> {
-    /// A JSON value that has already been read.
+    /// A parsed JSON value.
     Value(Value<'o>),
     /// Text. If the tool declares the schema of its results, the text is JSON.
     Text(Cow<'o, str>),
-    /// Bytes that should be text and are not UTF-8. ([`Output::from_bytes`] makes text of all others.)
+    /// Bytes that should be text but are not UTF-8. ([`Output::from_bytes`] turns all others into text.)
     Bytes(Cow<'o, [u8]>),
-    /// A value of Rust's that JSON cannot hold, such as NaN.
+    /// A Rust value that JSON cannot represent, such as NaN.
     Unwritable {
         /// Where in the value.
         path: Path,
-        /// What it is, for the operator.
+        /// A description, for the operator.
         why: String,
     },
 }
@@ -43,7 +43,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// The output as text: a value as compact JSON, bytes with a replacement for what is not text.
+    /// The output as text: a value as compact JSON, bytes with replacement characters for what is not text.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Output::Value(Value::String(text)) | Output::Text(text) => Cow::Borrowed(text),
@@ -53,7 +53,7 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// The same output, borrowing from nothing.
+    /// The same output without borrowed data.
     pub fn into_owned(self) -> Output<'static> {
         match self {
             Output::Value(value) => Output::Value(value.into_owned()),
@@ -82,13 +82,14 @@ impl From<String> for Output<'_> {
     }
 }
 
-/// How a call went, as its runner says: what the tool answered or why it failed, and what the runner's own check found.
+/// The outcome of a call as its runner reports it: what the tool returned or why it failed, and what the runner's own check
+/// found.
 #[derive(Debug)]
 #[must_use]
 pub struct Ran<'o> {
     pub(crate) result: Result<Output<'o>, ToolFailure>,
     pub(crate) finding: Option<Finding>,
-    /// What the operator should know about it.
+    /// Notes for the operator.
     pub(crate) notes: Vec<String>,
 }
 
@@ -103,13 +104,13 @@ impl<'o> Ran<'o> {
         Ran::from(Err(failure.into()))
     }
 
-    /// The same with what a check of the caller's own found in the output. It counts if the schema has no objection.
+    /// The same, with what the caller's own check found in the output. It counts if the schema has no objection.
     pub fn with_finding(mut self, finding: Option<Finding>) -> Self {
         self.finding = finding;
         self
     }
 
-    /// The same with what only the operator should know.
+    /// The same, with notes for the operator only.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
@@ -126,34 +127,34 @@ impl<'o> From<Result<Output<'o>, ToolFailure>> for Ran<'o> {
     }
 }
 
-/// A result that was judged.
+/// A judged result.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub struct Checked<'o> {
-    /// What became of it.
+    /// The verdict on it.
     pub verdict: OutputVerdict,
-    /// What the tool answered, whatever became of it; `None` if it failed without an answer.
+    /// What the tool returned, whatever the verdict; `None` if it failed without a result.
     pub output: Option<Output<'o>>,
     /// What is wrong with it, or why the tool failed.
     pub failure: Option<Box<Failure>>,
     /// How many bytes of it the model gets, if not all.
     pub shown: Option<usize>,
-    /// What the operator should know and the model should not: checks that came to no answer.
+    /// Notes for the operator, not for the model: checks that gave no answer.
     pub notes: Vec<String>,
     /// What admission remembers of it, computed on demand.
     pub(crate) outcome: OnceLock<Outcome>,
 }
 
-/// What became of a result.
+/// The verdict on a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputVerdict {
-    /// The model gets it as it is.
+    /// The model gets it unchanged.
     Passed,
-    /// The model gets it as it is; there is an objection, and the policy only wants to hear of it.
+    /// The model gets it unchanged; there is an objection that the policy only warns about.
     Warned,
-    /// The model gets it, and how to go on.
+    /// The model gets it, and how to continue.
     Partial,
     /// The model does not get it, and is told why.
     Refused,
@@ -162,7 +163,7 @@ pub enum OutputVerdict {
 }
 
 impl OutputVerdict {
-    /// The word in verdict lines and events: `ok` if the model gets the result as it is.
+    /// The word used in verdict lines and events: `ok` if the model gets the result unchanged.
     pub fn name(self) -> &'static str {
         match self {
             OutputVerdict::Passed | OutputVerdict::Warned => "ok",

@@ -10,34 +10,34 @@ use crate::json::{Path, Problem};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// The tool promises JSON, and this is not JSON.
+    /// The tool declares JSON, and this is not JSON.
     Syntax {
         /// Counted from one.
         line: usize,
         /// Counted from one, in characters.
         column: usize,
-        /// The nearest place in the value.
+        /// The closest place in the value.
         path: Path,
         /// What is wrong there.
         problem: Problem,
-        /// The text at that place: its beginning, escaped. Absent where the result may hold secrets.
+        /// The text at that place: its beginning, escaped. Absent if the result may contain secrets.
         found: Option<String>,
     },
-    /// The tool promises JSON, and answered nothing.
+    /// The tool declares JSON, and returned nothing.
     Nothing,
     /// The bytes are not text.
     NotText {
-        /// Where the first byte is that is not UTF-8, counted from zero.
+        /// The offset of the first byte that is not UTF-8, counted from zero.
         offset: usize,
     },
-    /// Nested deeper than anything that is read.
+    /// Nested deeper than anything that is parsed.
     TooDeep,
-    /// Too long to be read as JSON.
+    /// Too long to be parsed as JSON.
     TooLarge {
-        /// How many bytes came.
+        /// How many bytes it has.
         bytes: usize,
     },
-    /// A value that JSON cannot hold, such as NaN.
+    /// A value that JSON cannot represent, such as NaN.
     NoJson {
         /// Where it is.
         path: Path,
@@ -47,71 +47,71 @@ pub enum OutputFault {
         /// Where it stopped.
         path: Path,
     },
-    /// It does not fit the schema.
+    /// It does not match the schema.
     Violation(Vec<Issue>),
-    /// It is an error, though the tool says that it worked.
+    /// It is an error, although the tool reports success.
     ErrorInDisguise {
-        /// What gives it away.
+        /// What reveals it.
         sign: ErrorSign,
-        /// The beginning of it, escaped. Absent where the result may hold secrets.
+        /// Its beginning, escaped. Absent if the result may contain secrets.
         said: Option<String>,
-        /// Whether the trouble passes.
+        /// Whether the failure is transient.
         transient: bool,
     },
-    /// It is empty, though the call names what it is about.
+    /// It is empty, although the call names its subject.
     Empty {
-        /// The argument that names it.
+        /// The argument that names the subject.
         argument: Path,
-        /// Its value, in quotes. Absent where it is a secret.
+        /// Its value, in quotes. Absent if it is a secret.
         value: Option<String>,
     },
-    /// There is more to come.
+    /// There are more pages.
     MorePages(MorePages),
     /// The text ends in the middle.
     CutText,
-    /// The text says itself that something was left out.
+    /// The text itself says that something was left out.
     Omitted {
         /// The words that say so.
         mark: String,
     },
-    /// It is longer than what is shown.
+    /// It is longer than the part that is shown.
     TooLong {
         /// How many bytes of it are shown.
         shown: usize,
         /// How many there are.
         bytes: usize,
     },
-    /// A check of the operator's, or of the tool's, objects.
+    /// A check of the operator or of the tool objects.
     Finding(Finding),
 }
 
-/// What gives an error away that is dressed up as a success.
+/// What reveals an error that looks like a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorSign {
-    /// A page of HTML where data was expected.
+    /// An HTML page where data was expected.
     Html,
-    /// A status of HTTP that says so.
+    /// An HTTP status that means failure.
     Status(u16),
-    /// A member such as `error` with something in it, or `success: false`.
+    /// A non-empty member such as `error`, or `success: false`.
     Member,
     /// Text that starts like an error.
     Text,
 }
 
-/// There is more to come: how the result says so, and how to get it.
+/// There are more pages: how the result says so, and how to get them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MorePages {
-    /// How many items came, if that is known.
+    /// How many items were returned, if known.
     pub items: Option<usize>,
-    /// How many there are in all, if that is known.
+    /// How many there are in total, if known.
     pub total: Option<u64>,
-    /// The argument to call again with, and its value as JSON; `None` if no argument of the tool fits.
+    /// The argument to repeat the call with, and its value as JSON; `None` if no argument of the tool fits.
     pub next: Option<(String, String)>,
 }
 
-/// Something that the schema cannot say: the result is only a part, or makes no sense.
+/// Something that a schema cannot express: the result is only a part, or makes no sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -123,18 +123,18 @@ pub struct Finding {
     pub detail: Cow<'static, str>,
     /// What to do about it, in one sentence for the model.
     pub hint: Option<Cow<'static, str>>,
-    /// What to do next, where that differs from what is usual for the kind.
+    /// What to do next, if that differs from what is usual for the kind.
     pub next: Option<Next>,
 }
 
 /// The kinds of objection, which need different next steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingKind {
-    /// It is not what the tool promises. The model does not get it.
+    /// It is not what the tool declares. The model does not get it.
     SchemaMismatch,
-    /// It is good and not all. The model gets it, and how to go on.
+    /// It is valid, but incomplete. The model gets it, and how to continue.
     PartialData,
-    /// It has the right form and makes no sense. The model does not get it.
+    /// It has the right form, but makes no sense. The model does not get it.
     SemanticGarbage,
 }
 
@@ -172,7 +172,7 @@ impl Finding {
         }
     }
 
-    /// The result is good and not all.
+    /// The result is valid, but incomplete.
     pub fn partial(
         code: impl Into<Cow<'static, str>>,
         detail: impl Into<Cow<'static, str>>,
@@ -188,14 +188,14 @@ impl Finding {
         Finding::new(FindingKind::SemanticGarbage, code, detail)
     }
 
-    /// The same with what to do about it.
+    /// The same finding with a hint what to do about it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with another next step.
+    /// The same finding with another next step.
     #[must_use]
     pub fn with_next(mut self, next: Next) -> Self {
         self.next = Some(next);

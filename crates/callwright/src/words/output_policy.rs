@@ -1,4 +1,4 @@
-//! What is asked of a tool's results.
+//! What is required of a tool's results.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::text::first_bytes;
 use crate::words::Validation;
 use crate::words::transient::is_transient;
 
-/// How much of an error is searched for signs of a passing trouble, in bytes. They are at the beginning.
+/// How much of an error is searched for signs of a transient failure, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
 /// How the results of a tool are judged.
@@ -21,14 +21,14 @@ const SEARCHED: usize = 2_048;
 pub struct OutputPolicy {
     /// What an objection leads to.
     pub mode: Validation,
-    /// What is looked for beyond the schema, in this order.
+    /// What to look for beyond the schema, in this order.
     pub detect: Vec<Detector>,
-    /// Checks of the operator's own.
+    /// The operator's own checks.
     pub checks: Vec<OutputCheck>,
-    /// Words in errors of troubles that pass, beside those that everybody knows (`HTTP 429`, `connection reset`): a call
-    /// that failed like this counts as none, and is tried again where that does no harm. Case does not count.
+    /// Words that mark an error as transient, besides well-known ones (`HTTP 429`, `connection reset`): a call that failed like
+    /// this is not counted, and is retried if that is safe. Case does not matter.
     pub transient: Vec<String>,
-    /// How many bytes of a result the model gets; the rest is cut, and it is told so.
+    /// How many bytes of a result the model gets; the rest is cut, and the model is told so.
     pub max_bytes: usize,
 }
 
@@ -46,7 +46,7 @@ impl Default for OutputPolicy {
 }
 
 impl OutputPolicy {
-    /// Whether an error speaks of a trouble that passes.
+    /// Whether an error is transient.
     pub(crate) fn passes(&self, error: &str) -> bool {
         let error = first_bytes(error, SEARCHED);
         is_transient(error)
@@ -59,12 +59,12 @@ impl OutputPolicy {
     }
 }
 
-/// What can be looked for in a result without knowing what it means.
+/// What can be detected in a result without knowing its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Detector {
-    /// An error that is dressed up as a success.
+    /// An error that looks like a success.
     ErrorInDisguise,
     /// An empty result for a call that names an id.
     EmptyResult,
@@ -75,8 +75,8 @@ pub enum Detector {
 }
 
 impl Detector {
-    /// All detectors with their names, in the order in which they look: what makes a result worthless comes before what
-    /// makes it a part.
+    /// All detectors with their names, in the order in which they run: what makes a result worthless comes before what makes it
+    /// incomplete.
     pub const ALL: [(&'static str, Detector); 4] = [
         ("error_in_disguise", Detector::ErrorInDisguise),
         ("empty_result", Detector::EmptyResult),
@@ -85,14 +85,15 @@ impl Detector {
     ];
 }
 
-/// A question about a call's arguments and its result, asked by the operator or the program.
+/// A check of a call's arguments and its result, by the operator or the program.
 #[derive(Clone)]
 pub struct OutputCheck {
     name: Arc<str>,
-    look: Arc<Look>,
+    look: Arc<CheckFunction>,
 }
 
-type Look = dyn Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync;
+type CheckFunction =
+    dyn Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync;
 
 impl OutputCheck {
     /// A check in Rust: gets the arguments and the result, a text as a JSON string.
@@ -113,7 +114,7 @@ impl OutputCheck {
         OutputCheck::fallible(name, move |arguments, output| Ok(look(arguments, output)))
     }
 
-    /// A check that may not come to an answer; the reason goes to the operator, and the result passes.
+    /// A check that may give no answer; the reason goes to the operator, and the result passes.
     pub fn fallible(
         name: &str,
         look: impl Fn(&Value<'_>, &Value<'_>) -> Result<Option<Finding>, String> + Send + Sync + 'static,
@@ -124,12 +125,12 @@ impl OutputCheck {
         }
     }
 
-    /// What it is called in messages to the operator.
+    /// Its name in messages to the operator.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Asks. A check that panics comes to no answer.
+    /// Runs the check. If it panics, there is no answer.
     pub(crate) fn look(
         &self,
         arguments: &Value<'_>,

@@ -1,20 +1,20 @@
-//! Keeps a panic in the code of others where it is.
+//! Contains panics in foreign code.
 //!
-//! Takes something to do that is not ours: a tool, a check, a sink. Returns what it returned, or what its panic
-//! said. What was thrown is let go of here, too, for that may panic once more.
+//! Takes work that is not ours: a tool, a check, a sink. Returns its result, or the message of its panic. The panic payload is
+//! dropped here as well, since that may panic again.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Does something that may panic; the words of the panic, if it did.
+/// Runs something that may panic; returns the message of the panic, if it did.
 ///
 /// # Errors
-/// Fails with what the panic said.
+/// Fails with the message of the panic.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(words_of)
 }
 
-/// The words of a panic, which is then over.
+/// The message of a panic, whose payload is then dropped.
 #[cold]
 pub(crate) fn words_of(panic: Box<dyn Any + Send>) -> String {
     let text = panic
@@ -22,10 +22,10 @@ pub(crate) fn words_of(panic: Box<dyn Any + Send>) -> String {
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // Who panics when let go of would do so for ever; a few bytes are lost instead.
+        // A payload that panics when dropped could do so for ever; a few bytes are leaked instead.
         std::mem::forget(another);
     }
-    text.unwrap_or_else(|| "a panic without words".to_owned())
+    text.unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_thrown_may_panic_again() {
+    fn a_panic_payload_may_panic_again() {
         struct Bomb;
         impl Drop for Bomb {
             fn drop(&mut self) {
@@ -43,7 +43,7 @@ mod tests {
             }
         }
         let words = caught(|| panic_any(Bomb)).err();
-        assert_eq!(words.as_deref(), Some("a panic without words"));
+        assert_eq!(words.as_deref(), Some("a panic without a message"));
         assert_eq!(caught(|| panic!("boom")).err().as_deref(), Some("boom"));
         let written = caught(|| panic!("{}", 1 + 1)).err();
         assert_eq!(written.as_deref(), Some("2"));

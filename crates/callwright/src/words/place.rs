@@ -5,8 +5,8 @@ use serde::Serialize;
 /// When in a session something happens. A call without a round is its own round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Moment {
-    /// The turn: it starts with a message of the user. Turns only go forward: a call of an earlier turn than the latest
-    /// is judged within the latest.
+    /// The turn: it starts with a message from the user. Turns only move forward: a call of an earlier turn than the latest is
+    /// judged within the latest.
     #[serde(with = "number_as_text", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The round: one answer of the model with all of its parallel calls.
@@ -15,8 +15,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// From here on the number of a turn is a name, as recordings have them: it is neither before nor after another
-    /// name, and after every number. Programs that run tools number their turns upwards.
+    /// From here on the number of a turn is a name, as recordings have them: it has no order among names, and comes after every
+    /// number. Programs that run tools number their turns upwards.
     pub const FIRST_NAME: u64 = 1 << 63;
 }
 
@@ -30,8 +30,8 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// A place in a conversation whose turns and rounds are numbered by the caller. All calls of one answer of the
-    /// model have one round; a message of the user begins another turn.
+    /// A place in a conversation whose turns and rounds the caller numbers. All calls of one answer of the model share one
+    /// round; a message from the user starts another turn.
     pub fn new(session: &'a str, turn: u64, round: u64) -> Self {
         let (turn, round) = (Some(turn), Some(round));
         Place {
@@ -47,7 +47,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Numbers of 64 bits are text in JSON: other readers hold numbers as doubles.
+/// 64-bit numbers are text in JSON, since other parsers hold numbers as doubles.
 pub(crate) mod number_as_text {
     use serde::{Deserialize as _, Deserializer, Serializer, de};
 

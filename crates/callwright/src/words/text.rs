@@ -1,14 +1,12 @@
-//! Safe pieces of foreign text: escaped, so that they cannot break out of their line, and cut on
-//! character borders.
+//! Safe excerpts of foreign text: escaped, so that they cannot break out of their line, and cut at character boundaries.
 //!
-//! Everything that a model or a tool wrote and that is shown again passes here.
+//! Everything that a model or a tool wrote and that is shown again passes through here.
 
 use std::fmt::Write as _;
 
 use crate::json::Path;
 
-/// Appends `text` with everything escaped that could end the line, hide text or imitate our own
-/// quotes.
+/// Appends `text` with everything escaped that could end the line, hide text or imitate our own quotes.
 pub(crate) fn push_escaped(out: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     if text.bytes().all(is_plain) {
@@ -36,7 +34,7 @@ fn push_escaped_char(out: &mut String, character: char) {
 }
 
 /// Control characters, spaces other than the plain one, line separators, marks that change the direction of the text, and
-/// characters without a shape: none of them may reach a line that a person or a model reads.
+/// characters without a glyph: none of them may reach a line that a person or a model reads.
 pub fn is_invisible(character: char) -> bool {
     character.is_control()
         || (character.is_whitespace() && character != ' ')
@@ -70,7 +68,7 @@ pub(crate) fn quoted(text: &str, max: usize) -> String {
     out
 }
 
-/// Appends the beginning of `text`, escaped, with an ellipsis where it was cut.
+/// Appends the beginning of `text`, escaped, with an ellipsis if it was cut.
 pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
     match text.char_indices().nth(max) {
         Some((cut, _)) => {
@@ -81,11 +79,11 @@ pub(crate) fn push_cut(out: &mut String, text: &str, max: usize) {
     }
 }
 
-/// The beginning of `text` between backticks: what could end the line or hide text is escaped, quotes
-/// and backslashes are shown as they are.
+/// The beginning of `text` in backticks: anything that could end the line or hide text is escaped, quotes and backslashes are
+/// shown as they are.
 pub(crate) fn snippet(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(max.min(text.len()) + 4);
-    // Plain letters need no looking at one by one.
+    // Plain letters need not be checked one by one.
     let plain = text.bytes().take(max);
     let plain = plain.take_while(|byte| matches!(byte, b' '..=b'~') && *byte != b'`');
     let (plain, rest) = text.split_at(plain.count());
@@ -104,14 +102,14 @@ pub(crate) fn snippet(text: &str, max: usize) -> String {
     out
 }
 
-/// Words of a tool's or an operator's own, as they are but for what could end the line or hide text, at most `max`
-/// characters of them.
+/// A tool's or an operator's own text, unchanged except for anything that could end the line or hide text, at most `max`
+/// characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
-    // Of a long text the rest need not be looked at: a character has at least one byte.
+    // The rest of a long text can be skipped: a character has at least one byte.
     cut_line(visible(first_bytes(text, max * 4)), max)
 }
 
-/// A line as it is, except that what could end the line or hide text is escaped. Escaping it again changes nothing.
+/// A line, unchanged except that anything that could end the line or hide text is escaped. Escaping it again changes nothing.
 pub fn visible(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     for character in line.chars() {
@@ -123,7 +121,7 @@ pub fn visible(line: &str) -> String {
     out
 }
 
-/// The first `bytes` of a text, or a few less where a character would be cut.
+/// The first `bytes` of a text, or a few less to avoid cutting a character.
 pub fn first_bytes(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -132,7 +130,7 @@ pub fn first_bytes(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
-/// `line` with at most `max` characters, the last of which is an ellipsis where it was cut.
+/// `line` with at most `max` characters, the last of which is an ellipsis if it was cut.
 pub(crate) fn cut_line(mut line: String, max: usize) -> String {
     if line.len() > max && line.chars().count() > max {
         let keep = line
@@ -145,9 +143,9 @@ pub(crate) fn cut_line(mut line: String, max: usize) -> String {
     line
 }
 
-/// A path as people write it: `edits.0.path`, and `Root object` for the whole value. A key that
-/// would be misread in that form is put into brackets: `headers["x.y"]`. Of a path with more than
-/// `max` characters the beginning is cut: the end names the field.
+/// A path as people write it: `edits.0.path`, and `Root object` for the whole value. A key that would be misread in that form
+/// is put in brackets: `headers["x.y"]`. If a path has more than `max` characters, its beginning is cut: the end names the
+/// field.
 pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
     let mut out = String::with_capacity(path.as_pointer().len());
     push_dotted_within(&mut out, path, max);
@@ -193,7 +191,7 @@ fn push_dotted(out: &mut String, path: &Path) {
     }
 }
 
-/// Names in quotes, as many as fit into `max` characters, and how many more there are.
+/// Names in quotes, as many as fit in `max` characters, and how many more there are.
 pub(crate) fn list<S: AsRef<str>>(names: &[S], max: usize) -> String {
     list_of(names, names.len(), max)
 }
@@ -204,8 +202,8 @@ pub(crate) fn list_of<S: AsRef<str>>(first: &[S], count: usize, max: usize) -> S
     fitting(names, count, max)
 }
 
-/// As many of `count` phrases as fit into `max` characters, one at least, and how many more there are. No more phrases are
-/// made than that.
+/// As many of `count` phrases as fit in `max` characters, at least one, and how many more there are. No further phrases are
+/// made.
 pub(crate) fn fitting(phrases: impl Iterator<Item = String>, count: usize, max: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
@@ -235,7 +233,7 @@ mod tests {
         assert_eq!(text, r#""a\n\"b\\\u{202e}\u{0}""#);
     }
 
-    /// Fillers are letters to Unicode, and still cannot be seen.
+    /// To Unicode, fillers are letters, but they are still invisible.
     #[test]
     fn invisible_letters_are_escaped_in_paths() {
         let path = Path::root().key("a\u{3164}b");

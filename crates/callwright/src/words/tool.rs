@@ -11,23 +11,23 @@ use super::effect::{DeclaredBy, Effect};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// What the model calls it by.
+    /// The name that the model uses.
     pub name: String,
-    /// What the model is told about it.
+    /// Its description for the model.
     pub description: Option<String>,
-    /// The JSON Schema of its arguments, as declared; `None` where none was.
+    /// The JSON Schema of its arguments, as declared; `None` if there is none.
     pub input_schema: Option<Arc<Schema>>,
-    /// Why the schema of its arguments cannot be read, if one is declared and cannot. Its calls are not judged.
+    /// Why the declared schema of its arguments cannot be read, if so. Its calls are not judged.
     pub input_fault: Option<Arc<str>>,
     /// The JSON Schema of its results, as declared.
     pub output_schema: Option<Arc<Schema>>,
-    /// Why the schema of its results cannot be read, if one is declared and cannot.
+    /// Why the declared schema of its results cannot be read, if so.
     pub output_fault: Option<Arc<str>>,
     /// What a call does to the world.
     pub effect: Effect,
-    /// Who said so.
+    /// Who declared the effect.
     pub declared_by: DeclaredBy,
-    /// Whether calling it twice with the same arguments is as good as once.
+    /// Whether a second call with the same arguments has no further effect.
     pub idempotent: bool,
 }
 
@@ -69,7 +69,7 @@ impl ToolSpec {
         self
     }
 
-    /// The same tool, twice being as good as once.
+    /// The same tool, declared idempotent.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
@@ -85,16 +85,16 @@ impl ToolSpec {
     }
 }
 
-/// Whether a tool's arguments are held to its schema, and its results to theirs.
+/// Whether a tool's arguments and results are held to their schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Validation {
-    /// What the schema does not accept is refused.
+    /// Anything that the schema does not accept is refused.
     #[default]
     Strict,
-    /// What the schema does not accept goes on as it is, and the operator hears of it. Nothing is repaired.
+    /// Anything that the schema does not accept passes unchanged, and the operator is told. Nothing is repaired.
     Warn,
-    /// The schema is not asked. Arguments must still be a JSON object in which no key occurs twice.
+    /// The schema is not used. Arguments must still be a JSON object without repeated keys.
     Off,
 }

@@ -1,4 +1,4 @@
-//! Why a tool failed: what the model may know, and what only the operator should.
+//! Why a tool failed: what the model may know, and what only the operator should know.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -10,11 +10,11 @@ use super::json::Path;
 use super::output::Output;
 use super::output_policy::OutputPolicy;
 
-/// How many causes of an error are followed. Real chains have a handful; a chain that leads back to itself has no end.
+/// How many causes of an error are followed. Real chains have a handful; a circular chain has no end.
 const MOST_CAUSES: usize = 32;
 
-/// A tool's failure. A tool returns one with its own code, detail and hint; any other error turns into one with `?`,
-/// and is then shown to the model as a short safe line and to the operator in full.
+/// A tool's failure. A tool returns one with its own code, detail and hint; `?` turns any other error into one, which is then
+/// shown to the model as a short safe line and to the operator in full.
 ///
 /// ```
 /// use callwright::check::ToolFailure;
@@ -45,23 +45,23 @@ struct Inner {
     output: Option<Output<'static>>,
 }
 
-/// What kind of failure it is.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The tool worked and says that it cannot do this: its own words go to the model.
+    /// The tool worked and reports that it cannot do this: its own message goes to the model.
     Reported,
-    /// The tool broke; what happened goes to the operator only.
+    /// The tool broke; the details go to the operator only.
     Internal,
-    /// It failed for a reason that passes.
+    /// It failed for a transient reason.
     Transient,
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimedOut(Duration),
     /// It panicked.
     Panicked,
     /// Its caller went away.
     Cancelled,
-    /// Its caller went away before it had begun.
+    /// Its caller went away before it started.
     NotStarted,
     /// The tool contradicts its own declaration.
     Defect,
@@ -76,14 +76,14 @@ impl ToolFailure {
         })
     }
 
-    /// A failure that passes: a rate limit, an overload. The sentence is for the model.
+    /// A transient failure: a rate limit, an overload. The sentence is for the model.
     pub fn transient(detail: impl Into<Cow<'static, str>>) -> Self {
         ToolFailure::of(FailureKind::Transient, |inner| {
             inner.detail = Some(detail.into());
         })
     }
 
-    /// The result of a tool that marked it as an error itself, as MCP servers do. It goes on as it is.
+    /// A result that the tool itself marked as an error, as MCP servers do. It is passed on unchanged.
     pub fn said(output: impl Into<Output<'static>>) -> Self {
         ToolFailure::of(FailureKind::Reported, |inner| {
             inner.output = Some(output.into());
@@ -95,7 +95,7 @@ impl ToolFailure {
         ToolFailure::told(FailureKind::Internal, for_operator)
     }
 
-    /// The tool took longer than it may.
+    /// The tool exceeded its time limit.
     pub fn timed_out(after: Duration) -> Self {
         ToolFailure::of(FailureKind::TimedOut(after), |_| {})
     }
@@ -110,19 +110,18 @@ impl ToolFailure {
         ToolFailure::of(FailureKind::Cancelled, |_| {})
     }
 
-    /// The caller went away before the tool had begun.
+    /// The caller went away before the tool started.
     pub fn not_started() -> Self {
         ToolFailure::of(FailureKind::NotStarted, |_| {})
     }
 
-    /// The tool contradicts its own declaration: a fault of its author, never of the model. The text is for the
-    /// operator.
+    /// The tool contradicts its own declaration: a mistake of its author, never of the model. The text is for the operator.
     pub fn defect(for_operator: impl Into<String>) -> Self {
         ToolFailure::told(FailureKind::Defect, for_operator)
     }
 
-    /// The tool broke, with an error without its own type: a boxed one, one of `anyhow`'s, or a text. For
-    /// `map_err`; any [`std::error::Error`] turns into a failure with `?`.
+    /// The tool broke with an error that has no type of its own: a boxed one, one of `anyhow`, or a text. For `map_err`; `?`
+    /// turns any [`std::error::Error`] into a failure.
     ///
     /// ```
     /// use callwright::check::ToolFailure;
@@ -137,20 +136,20 @@ impl ToolFailure {
         ToolFailure::internal(chain(&*error.into()))
     }
 
-    /// The same with what the type of an argument objects to, in its own words. The model hears of it as of any other
-    /// issue, because it can act on it.
+    /// The same, with an objection by the type of an argument, in its own words. The model gets it like any other issue,
+    /// because it can act on it.
     #[must_use]
     pub fn with_objection(mut self, path: Path, message: impl Into<String>) -> Self {
         self.0.objection = Some((path, message.into()));
         self
     }
 
-    /// The same without what the type of an argument objects to.
+    /// Removes the objection by the type of an argument.
     pub(crate) fn forget_objection(&mut self) {
         self.0.objection = None;
     }
 
-    /// What the type of an argument objects to.
+    /// The objection by the type of an argument.
     pub(crate) fn objection(&self) -> Option<&(Path, String)> {
         self.0.objection.as_ref()
     }
@@ -176,49 +175,49 @@ impl ToolFailure {
         ToolFailure::of(kind, |inner| inner.for_operator = Some(for_operator.into()))
     }
 
-    /// The same with what to do about it, for the model.
+    /// The same, with a hint for the model.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// The same with one more thing that the model might try.
+    /// The same, with one more thing for the model to try.
     #[must_use]
     pub fn with_recommendation(mut self, recommendation: impl Into<String>) -> Self {
         self.0.recommendations.push(recommendation.into());
         self
     }
 
-    /// The same with another next step for the model.
+    /// The same, with another next step for the model.
     #[must_use]
     pub fn with_next(mut self, next: Next) -> Self {
         self.0.next = Some(next);
         self
     }
 
-    /// The same with how long to wait before the next try, as a server says it.
+    /// The same, with a wait before the next try, as requested by a server.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// The same with a code of the tool's own.
+    /// The same, with the tool's own code.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.0.code = Some(code.into());
         self
     }
 
-    /// The same with the error that caused it, for the operator only.
+    /// The same, with the error that caused it, for the operator only.
     #[must_use]
     pub fn caused_by(mut self, error: &(dyn StdError + 'static)) -> Self {
         self.0.for_operator = Some(chain(error));
         self
     }
 
-    /// Whether it passes by itself: the tool says so, or its words do.
+    /// Whether it is transient: the tool says so, or its message implies it.
     pub(crate) fn passes(&self, policy: &OutputPolicy) -> bool {
         match self.0.kind {
             FailureKind::Transient => true,
@@ -238,7 +237,7 @@ impl ToolFailure {
         }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub fn kind(&self) -> FailureKind {
         self.0.kind
     }
@@ -268,7 +267,7 @@ impl ToolFailure {
         self.0.next
     }
 
-    /// Everything that is known about the failure and not for the model.
+    /// Everything known about the failure that is not for the model.
     pub fn for_operator(&self) -> Option<&str> {
         self.0.for_operator.as_deref()
     }
@@ -278,12 +277,12 @@ impl ToolFailure {
         self.0.retry_after
     }
 
-    /// The tool's own result that says that it failed, if there is one.
+    /// The tool's own result that reports the failure, if there is one.
     pub fn output(&self) -> Option<&Output<'static>> {
         self.0.output.as_ref()
     }
 
-    /// Rewrites everything that anybody wrote about it.
+    /// Rewrites every text in it.
     pub(crate) fn rewrite(&mut self, shown: &dyn Fn(&str) -> String) {
         let inner = &mut *self.0;
         let own = [&mut inner.code, &mut inner.detail, &mut inner.hint];
@@ -318,8 +317,8 @@ impl fmt::Debug for ToolFailure {
     }
 }
 
-/// Any error of Rust's: the tool broke, and only the operator hears how. (For this to work, a `ToolFailure` is itself
-/// no [`std::error::Error`].)
+/// Any Rust error: the tool broke, and only the operator gets the details. (For this to work, a `ToolFailure` is not a
+/// [`std::error::Error`] itself.)
 impl<E: StdError + 'static> From<E> for ToolFailure {
     fn from(error: E) -> Self {
         ToolFailure::internal(chain(&error))

@@ -1,11 +1,11 @@
-//! Whether the words of an error say that the trouble passes: rate limits, overloads, time-outs, broken connections.
+//! Whether an error message describes a transient failure: rate limits, overloads, timeouts, broken connections.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What rate limits, overloads and time-outs are called. A bare number is not a status, and a word such as "timeout"
-/// may be the name of an argument.
+/// Names of rate limits, overloads and timeouts. A bare number is not a status, and a word such as "timeout" may be the name of
+/// an argument.
 static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let status =
         r"(?:http(?:/[\d.]+)?|status|code|error)\W{0,3}(?:code\W{0,3})?(?:429|50[0234]|529)\b";
@@ -20,19 +20,20 @@ static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What servers say that turn a call away unread. After a time-out, a reset connection or a server error it may have been done.
+/// Messages of servers that reject a call unread. After a timeout, a reset connection or a server error the call may have taken
+/// effect.
 static TURNED_AWAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = r"429|rate.?limit|too many requests|quota exceeded|overloaded|server is busy|econnrefused|eai_again|connection (?:was )?refused|network is unreachable";
     Regex::new(&format!("(?i)\\b(?:{words})")).ok()
 });
 
-/// Whether an error says that a call was turned away before anything was done.
+/// Whether an error says that a call was rejected before it had any effect.
 pub(crate) fn is_turned_away(error: &str) -> bool {
     let pattern = TURNED_AWAY.as_ref();
     pattern.is_some_and(|pattern| pattern.is_match(error))
 }
 
-/// Whether an error speaks of a trouble that passes.
+/// Whether an error is transient.
 pub(crate) fn is_transient(error: &str) -> bool {
     TRANSIENT
         .as_ref()
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passing_trouble_is_known_by_its_words() {
+    fn transient_failures_are_recognised_by_their_words() {
         for error in [
             "HTTP 429",
             "Error: 503 Service Unavailable",

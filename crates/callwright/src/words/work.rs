@@ -1,11 +1,11 @@
-//! How much may be done for one call beside reading and judging it: counted, never timed.
+//! Limits the work for one call besides parsing and validating it: counted, never timed.
 //!
-//! Repair tries edits, and suggestions compare names. Both are worth two or three milliseconds and no more, whatever a model
-//! sends and however large a schema is. What runs out of steps leaves its work undone, and the plain refusal goes out.
+//! Repair tries edits, and suggestions compare names. Both may take two or three milliseconds and no more, whatever a model
+//! sends and however large a schema is. Work that runs out of steps is abandoned, and the plain refusal is returned.
 
 use std::cell::Cell;
 
-/// A number of steps that may be taken. A step is some four instructions, a nanosecond.
+/// A budget of steps. A step is about four instructions, a nanosecond.
 #[derive(Debug)]
 pub(crate) struct Work {
     left: Cell<usize>,
@@ -18,14 +18,14 @@ impl Work {
         }
     }
 
-    /// Takes so many steps; `false` if there are not enough left, and then none are.
+    /// Takes this many steps; `false` if there are not enough left, which also uses up the rest.
     pub(crate) fn take(&self, steps: usize) -> bool {
         let left = self.left.get().checked_sub(steps);
         self.left.set(left.unwrap_or(0));
         left.is_some()
     }
 
-    /// How many steps are left; none, if something was left undone.
+    /// How many steps are left; zero if any work was abandoned.
     pub(crate) fn left(&self) -> usize {
         self.left.get()
     }

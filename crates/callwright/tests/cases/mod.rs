@@ -1,4 +1,4 @@
-//! Reads the cases of `corpus/` and compares what is expected with what came.
+//! Reads the cases of `corpus/` and compares the expected values with the actual ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn files(stage: &str) -> Vec<(PathBuf, Value)> {
         .collect()
 }
 
-/// Runs `check` on every case of the stages and reports all that fail. Returns how many there were.
+/// Runs `check` on every case of the stages and reports all failures. Returns how many cases there were.
 pub(crate) fn run(stages: &[&str], check: impl Fn(&Value, &Value) -> Result<(), String>) -> usize {
     let mut failures = Vec::new();
     let mut count = 0;
@@ -54,7 +54,7 @@ pub(crate) fn run(stages: &[&str], check: impl Fn(&Value, &Value) -> Result<(), 
     count
 }
 
-/// `actual` agrees with everything that `expected` says.
+/// Whether `actual` agrees with everything in `expected`.
 pub(crate) fn agrees(expected: &Value, actual: &Value, place: &str) -> Result<(), String> {
     match (expected, actual) {
         (Value::Object(wanted), Value::Object(_)) => wanted.iter().try_for_each(|(key, wanted)| {
@@ -76,7 +76,7 @@ pub(crate) fn style(case: &Value) -> Style {
     known.unwrap_or_else(|| panic!("no style {name}")).1
 }
 
-/// A misspelt key in a case would make it pass unseen.
+/// A misspelt key in a case would otherwise make it pass silently.
 pub(crate) fn only_known_keys(case: &Value, known: &[&str]) -> Result<(), String> {
     let keys = case.as_object().expect("a case is an object").keys();
     let unknown: Vec<&String> = keys.filter(|key| !known.contains(&key.as_str())).collect();

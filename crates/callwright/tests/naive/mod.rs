@@ -1,5 +1,5 @@
-//! A ledger for one session that is as simple as it can be: it keeps all that happened in the turn, and answers every
-//! question by looking through all of it again. Written from the documents of admission, not from its code.
+//! The simplest possible ledger for one session: it keeps everything that happened in the turn, and answers every question by
+//! searching all of it again. Written from the documents of admission, not from its code.
 
 use callwright::admit::ledger::{Ask, Noted, Report, Ruling};
 use callwright::admit::{Digest, Fingerprint, Moment, Reason, Reply, Success};
@@ -7,21 +7,21 @@ use callwright::admit::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 /// Something that happened in a round.
 #[derive(Debug, Clone)]
 enum Fact {
-    /// A call was let through.
+    /// A call was admitted.
     Ran {
         fingerprint: Fingerprint,
         tool: String,
     },
-    /// What came of it.
+    /// Its outcome.
     Outcome(Outcome),
-    /// It failed for a reason that passes.
+    /// It failed for a transient reason.
     Transient {
         fingerprint: Fingerprint,
         beginning: String,
     },
     /// Admission objected.
     Objection,
-    /// The gate refused a call, which may have been too late to be remembered.
+    /// The gate refused a call, possibly too late to be remembered.
     Refused,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Naive {
     at: Option<Moment>,
     /// The latest turn.
     turn: Option<u64>,
-    /// The facts of each round of this turn, the last of which is not over.
+    /// The facts of each round of this turn; the last round is not over.
     rounds: Vec<Vec<Fact>>,
     stopped: bool,
     once: Vec<Fingerprint>,
@@ -70,7 +70,7 @@ impl Naive {
 
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
         if ask.at.turn > self.turn {
-            // An answer that came before the first call holds for its turn.
+            // An answer that came before the first call applies to its turn.
             let stopped = self.stopped && self.at.is_none();
             *self = Naive {
                 turn: ask.at.turn,
@@ -80,7 +80,7 @@ impl Naive {
                 ..Naive::default()
             };
         }
-        // A call of an earlier turn is one of this turn.
+        // A call of an earlier turn counts in this turn.
         let at = Moment {
             turn: self.turn,
             ..ask.at
@@ -253,7 +253,7 @@ impl Naive {
         if streak > 0 && streak + 1 >= most {
             return Some((reason, streak));
         }
-        // A call that is repeated by itself has a limit of its own.
+        // A call that is repeated alone has its own limit.
         let alone = streak > self.idle_rounds();
         if streak > 0 && !waits && !alone && self.idle_rounds() + 1 >= limits.cycle {
             return Some((Reason::Cycle, self.idle_rounds()));
@@ -303,7 +303,7 @@ impl Naive {
         self.rounds.last_mut().expect("a round").push(fact);
     }
 
-    /// The round that is not over.
+    /// The current round.
     fn now(&self) -> usize {
         self.rounds.len() - 1
     }
@@ -334,7 +334,7 @@ impl Naive {
         })
     }
 
-    /// What a call brought, one for each round that is over and in which it brought something.
+    /// The outcomes of a call, one for each finished round in which it had one.
     fn outcomes(&self, call: Fingerprint) -> Vec<(usize, Outcome)> {
         (0..self.now())
             .filter_map(|round| {
@@ -346,7 +346,7 @@ impl Naive {
             .collect()
     }
 
-    /// Whether a call brought in a round what it had brought the last time.
+    /// Whether a call had the same outcome in a round as the last time.
     fn repeats(&self, round: usize, outcome: &Outcome) -> bool {
         let outcomes = self.outcomes(outcome.fingerprint);
         let before = outcomes.iter().rev().find(|(earlier, _)| *earlier < round);
@@ -357,7 +357,7 @@ impl Naive {
         matches!(outcome.kind, Kind::Ok | Kind::Error)
     }
 
-    /// A tool brought something new in this round.
+    /// A tool returned something new in this round.
     fn is_fresh(&self, round: usize) -> bool {
         self.of_round(round)
             .any(|outcome| Self::ran(outcome) && !self.repeats(round, outcome))
@@ -382,13 +382,13 @@ impl Naive {
             .any(|outcome| outcome.kind == Kind::Ok && outcome.changes)
     }
 
-    /// The round of the last change: what came before it may be done again.
+    /// The round of the last change: earlier calls may be made again.
     fn last_change(&self) -> Option<usize> {
         (0..self.now()).rev().find(|round| self.is_change(*round))
     }
 
-    /// Rounds in a row in which a call brought the same, since the last change. What it brought in the round of the
-    /// change counts.
+    /// Consecutive rounds in which a call had the same outcome, since the last change. Its outcome in the round of the change
+    /// counts.
     fn streak(&self, call: Fingerprint) -> u32 {
         let since = self.last_change().unwrap_or(0);
         let outcomes = self.outcomes(call);
@@ -402,7 +402,7 @@ impl Naive {
         number(same.count())
     }
 
-    /// A call brought something else than before, and nothing was changed in between.
+    /// A call had an outcome different from the one before, and nothing was changed in between.
     fn living(&self, call: Fingerprint, before: usize) -> bool {
         let outcomes = self.outcomes(call);
         outcomes.windows(2).any(|pair| {
@@ -415,7 +415,7 @@ impl Naive {
         })
     }
 
-    /// Rounds that repeated earlier calls, since a tool brought something new. Waiting is no repetition.
+    /// Rounds that repeated earlier calls, since a tool returned something new. Waiting is not a repetition.
     fn idle_rounds(&self) -> u32 {
         let since = (0..self.now())
             .rev()
@@ -457,7 +457,7 @@ impl Naive {
         number(since.filter(|round| unknown(*round)).count())
     }
 
-    /// The rounds that are over in which a tool had outcomes.
+    /// The finished rounds in which a tool had outcomes.
     fn rounds_of_tool<'n>(
         &'n self,
         tool: &'n str,
@@ -471,8 +471,8 @@ impl Naive {
         })
     }
 
-    /// How a tool fails now, and in how many rounds in a row, since something new worked. What failed in the round in
-    /// which it worked counts.
+    /// How a tool fails now, and in how many consecutive rounds, since something new worked. Failures in the round in which it
+    /// worked count.
     fn errors(&self, tool: &str) -> Option<(Digest, u32)> {
         let since = (0..self.now())
             .rev()
@@ -491,7 +491,7 @@ impl Naive {
         Some((error, number(more.count()) + 1))
     }
 
-    /// The beginning of the error that a tool brought last.
+    /// The beginning of a tool's last error.
     fn last_of_tool(&self, tool: &str) -> Option<String> {
         let (_, of_tool) = self.rounds_of_tool(tool).next()?;
         let first = of_tool
@@ -503,7 +503,7 @@ impl Naive {
         same.then(|| first.beginning.clone())
     }
 
-    /// The beginning of what a call brought last, failures that pass included.
+    /// The beginning of a call's last outcome, including transient failures.
     fn last_of_call(&self, call: Fingerprint) -> Option<String> {
         (0..=self.now()).rev().find_map(|round| {
             let outcome = self
@@ -522,7 +522,7 @@ impl Naive {
         })
     }
 
-    /// Whether a call was made, or brought something, since the last change.
+    /// Whether a call was made, or had an outcome, since the last change.
     fn is_of_this_epoch(&self, call: Fingerprint) -> bool {
         let Some(change) = self.last_change() else {
             return self.is_known(call);
@@ -545,8 +545,7 @@ impl Naive {
         })
     }
 
-    /// Rounds with failures that pass, since the call last brought something else, and since it was last made behind a
-    /// change.
+    /// Rounds with transient failures, since the call last had another outcome, and since it was last made after a change.
     fn transient(&self, call: Fingerprint) -> u32 {
         let changes_before =
             |round: usize| (0..round).filter(|round| self.is_change(*round)).count();
@@ -582,8 +581,8 @@ impl Naive {
         count
     }
 
-    /// Calls that count against the budget: since another call may have changed something, since it last brought another result and, if it
-    /// failed, since something new worked; without those that failed for a reason that passes.
+    /// Calls that count against the budget: since another call may have changed something, since its last different result and,
+    /// if it failed, since something new worked; without transient failures.
     fn calls(&self, call: Fingerprint, spends: bool) -> u32 {
         let news_before = |round: usize| (0..round).filter(|round| self.is_news(*round)).count();
         let (mut calls, mut failed, mut news) = (0_u32, false, 0);
@@ -619,8 +618,7 @@ impl Naive {
                     calls = number(brought.len());
                 }
             } else if self.is_act(round) && (failed || !spends) {
-                // Nobody knows what came first in the round of a change, so a call that brought something in it
-                // keeps its count.
+                // The order within the round of a change is unknown, so a call with an outcome in it keeps its count.
                 calls = 0;
             }
         }

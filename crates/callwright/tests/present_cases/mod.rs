@@ -1,5 +1,5 @@
-//! The cases of `corpus/present`, for the tests of every place that shows a settled call to a model: this crate, the MCP
-//! guard and the adapters. `corpus/README.md` says what a case looks like.
+//! The cases of `corpus/present`, for the tests of every place that shows a settled call to a model: this crate, the MCP guard
+//! and the adapters. `corpus/README.md` describes the cases.
 #![allow(dead_code, reason = "each place uses a part of it")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// The name of the tool of all cases.
 pub(crate) const TOOL: &str = "lookup";
 
-/// The keys of a case. A misspelt one would make it pass unseen.
+/// The keys of a case. A misspelt one would make it pass silently.
 const KEYS: [&str; 10] = [
     "name",
     "tool",
@@ -102,22 +102,22 @@ impl PresentCase {
             .unwrap_or_else(|| json!({"id": 7}))
     }
 
-    /// How often the same call is made. What is expected is expected of the last one.
+    /// How often the same call is made. The expectation applies to the last one.
     pub(crate) fn times(&self) -> u64 {
         self.case["times"].as_u64().unwrap_or(1)
     }
 
-    /// What the tool answers: a text, or a value.
+    /// What the tool returns: a text, or a value.
     pub(crate) fn answer(&self) -> &Value {
         &self.case["answer"]
     }
 
-    /// Whether the tool says that it failed; its answer is then what it says about it.
+    /// Whether the tool reports a failure; its answer is then the description of it.
     pub(crate) fn failed(&self) -> bool {
         self.case["failed"] == true
     }
 
-    /// What the tool answers, as an MCP server does.
+    /// What the tool returns, as an MCP server does.
     pub(crate) fn mcp_result(&self) -> Value {
         let answer = self.answer();
         let text = answer
@@ -163,7 +163,7 @@ impl PresentCase {
         assert_eq!(is_error, *expected, "{place}: {:?}", self.name());
     }
 
-    /// A place that shows an MCP result: what is left of the content, then the note, in blocks of their own.
+    /// A place that shows an MCP result: the remaining content, then the note, in separate blocks.
     #[track_caller]
     pub(crate) fn check_blocks(&self, place: &str, result: &Value) {
         let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
@@ -177,7 +177,7 @@ impl PresentCase {
         self.check_structure(place, result);
     }
 
-    /// The flag and the structured content of an MCP result, however its text is placed.
+    /// The flag and the structured content of an MCP result, wherever its text is.
     #[track_caller]
     pub(crate) fn check_structure(&self, place: &str, result: &Value) {
         let over_mcp = self.case["over_mcp"].get("is_error");

@@ -1,4 +1,4 @@
-//! A toolbox whose tool answers as a case of `corpus/present` says.
+//! A toolbox whose tool returns what a case of `corpus/present` says.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::future::ready;

@@ -33,7 +33,7 @@ pub(crate) fn list(library: &Library) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Notes what a module exports under a public path.
+/// Records what a module exports under a public path.
 fn export(library: &Library, module: &[String], public: &str, exports: &mut Exports) {
     let Some(content) = library.modules.get(module) else {
         return;
@@ -283,7 +283,7 @@ fn signature(signature: &syn::Signature, path: &str) -> String {
     whole.replacen(&name, &format!("fn {path}"), 1)
 }
 
-/// The path of a type, if it is one, behind references.
+/// The path of a type, if it is one, ignoring references.
 fn path_of(of: &Type) -> Option<&syn::Path> {
     match of {
         Type::Path(found) => Some(&found.path),
@@ -342,7 +342,7 @@ fn tidy(tokens: &str) -> String {
         ("=(", "= ("),
         ("? ", "?"),
         (", }", " }"),
-        // Of no interest to a caller.
+        // Irrelevant to a caller.
         ("(mut self", "(self"),
         (",(", ", ("),
         (",)", ")"),

@@ -50,7 +50,7 @@ fn every_change_of_the_api_is_in_the_list() {
     );
 }
 
-/// The lines that are gone, and those that have come.
+/// The removed lines and the added ones.
 fn difference(old: &str, new: &str) -> String {
     let only_in = |one: &str, other: &str, sign: &str| {
         let other: HashSet<&str> = other.lines().collect();

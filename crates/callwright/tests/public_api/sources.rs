@@ -1,4 +1,4 @@
-//! The modules of a library as they are in its sources, and which item a path means in one of them.
+//! The modules of a library as they are in its sources, and the item that a path refers to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,7 +81,7 @@ impl Library {
         self.modules.insert(path, Module { items, cfgs });
     }
 
-    /// The item that a path means in a module; `None` if it belongs to another library.
+    /// The item that a path refers to in a module; `None` if it belongs to another library.
     pub(crate) fn resolve(&self, module: &[String], path: &[String]) -> Option<Definition> {
         self.resolve_within(module, path, 16)
     }
@@ -114,14 +114,14 @@ impl Library {
         let import = imports(&module.items)
             .into_iter()
             .find(|import| import.name == *first)?;
-        // `use callwright::…` means another library, even if a module has that name.
+        // `use callwright::…` refers to another library, even if a module has that name.
         let is_self = import.path == [first.clone()];
         let path = [import.path, rest.to_vec()].concat();
         (!is_self).then(|| self.resolve_within(from, &path, steps))?
     }
 }
 
-/// The macro `named` is written as an enum with names for values; the rest it makes is always the same.
+/// The macro `named` is written as an enum with names as values; the rest it generates is always the same.
 fn expand(item: Item) -> Vec<Item> {
     let Item::Macro(call) = &item else {
         return vec![item];

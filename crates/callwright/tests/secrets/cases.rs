@@ -1,8 +1,8 @@
-//! Calls with one secret each, in any place and any form: made out of bytes, so that a property test, a test of the
-//! program and a fuzz target share them.
+//! Calls with one secret each, in any place and any form: made from bytes, so that a property test, a test of the program and a
+//! fuzz target share them.
 //!
-//! A case is a tool whose schema marks one place, a call that holds a token there, and damage: another type, another
-//! place, another name, text in text, a layer too many, an end that is cut off, words around it, a result that quotes it.
+//! A case is a tool whose schema marks one place, a call with a token there, and damage: another type, another place, another
+//! name, text in text, a surplus layer, a cut end, words around it, a result that quotes it.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -11,7 +11,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// A call whose token must never show.
+/// A call whose token must never be revealed.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub tool: Value,
@@ -20,7 +20,7 @@ pub struct Case {
     pub token: String,
 }
 
-/// Choices out of bytes; when they run out, the first of each.
+/// Choices made from bytes; when they run out, the first of each.
 struct Bytes<'b>(&'b [u8]);
 
 impl Bytes<'_> {
@@ -125,7 +125,7 @@ fn token(seed: u64, is_number: bool) -> String {
     format!("zQ{rest}")
 }
 
-/// A schema that is marked.
+/// A marked schema.
 fn marked(bytes: &mut Bytes<'_>, is_number: bool) -> Value {
     let mut schema = if is_number {
         json!({"type": "integer", "writeOnly": true})
@@ -152,7 +152,7 @@ fn marked(bytes: &mut Bytes<'_>, is_number: bool) -> Value {
     }
 }
 
-/// A schema with the marked one somewhere in it, and arguments with the secret there.
+/// A schema that contains the marked one, and arguments with the secret there.
 fn place(bytes: &mut Bytes<'_>, key: &str, marked: &Value, secret: &Value) -> (Value, Value) {
     let mut definitions = Map::new();
     let reference = match bytes.below(3) {
@@ -223,7 +223,7 @@ fn extend(object: &mut Value, more: Value) {
     }
 }
 
-/// Other arguments with the same secret: in another place, another form or once more.
+/// Other arguments with the same secret: in another place, in another form or repeated.
 fn damage(bytes: &mut Bytes<'_>, arguments: &Value, key: &str, token: &str) -> Value {
     let kind = bytes.below(22);
     let mut changed = arguments.clone();
@@ -248,7 +248,7 @@ fn damage(bytes: &mut Bytes<'_>, arguments: &Value, key: &str, token: &str) -> V
         14 => return json!([changed]),
         15 => return json!({"input": changed.to_string()}),
         16 => return json!(changed.to_string()),
-        // Once more, elsewhere.
+        // Repeated elsewhere.
         17 => extend(
             &mut changed,
             json!({"user": token, "mode": token, key: token}),
@@ -287,7 +287,7 @@ fn replace(value: &mut Value, token: &str, other: &Value) {
     }
 }
 
-/// Gives a key another name, wherever it is.
+/// Renames a key, wherever it is.
 fn rename(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|it| rename(it, from, to)),
@@ -304,7 +304,7 @@ fn rename(value: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// A text of arguments that is hardly JSON any more.
+/// A text of arguments that is hardly JSON.
 fn damaged_text(bytes: &mut Bytes<'_>, text: &str, key: &str, token: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..=bytes.below(2) {
@@ -334,7 +334,7 @@ fn damaged_text(bytes: &mut Bytes<'_>, text: &str, key: &str, token: &str) -> St
     text
 }
 
-/// What the tool answered, if anything.
+/// The tool's result, if any.
 fn result(bytes: &mut Bytes<'_>, line: &mut Value, token: &str) {
     line["output"] = match bytes.below(9) {
         0 => json!(format!("denied: {token} is not valid")),

@@ -1,4 +1,4 @@
-//! Everything that the library ever says about a call, with what it is.
+//! Everything that the library ever says about a call, with a label.
 
 use std::time::SystemTime;
 
@@ -126,7 +126,7 @@ fn of_verdict(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, shown: &mut S
 fn of_event(event: &Event, shown: &mut Shown) {
     let line = event.line().with_output(true).to_string();
     let mut line: Value = serde_json::from_str(&line).expect("JSON");
-    // Digits of hashes may be any.
+    // The digits of hashes may be any.
     line["fingerprint"] = Value::Null;
     line["output_digest"] = Value::Null;
     shown.push(("an event", line.to_string()));

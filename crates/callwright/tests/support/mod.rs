@@ -1,5 +1,4 @@
-//! Random JSON and random schemas that have something to do with each other: few keys, few values,
-//! every keyword, so that both verdicts are common.
+//! Random JSON and random schemas that are related: few keys, few values, every keyword, so that both verdicts are common.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

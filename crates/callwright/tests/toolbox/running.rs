@@ -1,4 +1,4 @@
-//! Whatever a tool does while it runs: the others go on, and nothing runs that should not.
+//! Whatever a tool does while it runs: the others continue, and nothing runs that should not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -142,7 +142,7 @@ async fn a_tool_that_panics_hangs_or_lies_leaves_the_others_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_is_tried_again_only_where_that_does_no_harm() {
+async fn transient_failures_are_retried_only_if_that_is_safe() {
     let tool = |effect: Effect| {
         let runs = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&runs);
@@ -182,7 +182,7 @@ async fn what_passes_is_tried_again_only_where_that_does_no_harm() {
 }
 
 #[tokio::test]
-async fn blocking_functions_run_beside() {
+async fn blocking_functions_run_on_other_threads() {
     let tool = ToolDef::blocking("add", |args: FindOrders| {
         std::thread::sleep(Duration::from_millis(2));
         ToolResult::Ok(args.page + 1)
@@ -198,7 +198,7 @@ async fn blocking_functions_run_beside() {
 }
 
 #[tokio::test]
-async fn functions_may_know_which_call_they_serve() {
+async fn functions_can_get_the_call_context() {
     let tool = ToolDef::with_context("who", |_: Nothing, context: CallContext| async move {
         let CallContext {
             tool,
@@ -262,9 +262,9 @@ async fn cancelled_calls_are_answered_and_counted_as_unknown() {
     );
 }
 
-/// Nothing is started that nobody waits for: neither a call that is cancelled already, nor one that stands in a queue.
+/// Nothing is started without a waiting caller: neither a call that is already cancelled, nor one in a queue.
 #[tokio::test]
-async fn what_is_cancelled_before_its_turn_does_not_run() {
+async fn a_call_cancelled_before_its_turn_does_not_run() {
     let runs = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&runs);
     let (counted, attempts) = std::sync::mpsc::channel();
@@ -301,9 +301,9 @@ async fn what_is_cancelled_before_its_turn_does_not_run() {
     assert_eq!(attempts, [(0, false), (0, false), (0, false), (1, true)]);
 }
 
-/// A payment that timed out may have been made: it is not made again unasked.
+/// A payment that timed out may have been made: it is not repeated without asking.
 #[tokio::test(start_paused = true)]
-async fn what_may_have_taken_effect_is_not_run_again() {
+async fn a_call_that_may_have_taken_effect_is_not_repeated() {
     let runs = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&runs);
     let tool = ToolDef::new("pay", move |_: Nothing| {
@@ -332,7 +332,7 @@ async fn what_may_have_taken_effect_is_not_run_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_time_gets_it() {
+async fn a_retry_waits_as_long_as_the_server_asks() {
     let tool = ToolDef::new("busy", |_: Nothing| async {
         let failure = ToolFailure::transient("The index is being rebuilt.")
             .with_retry_after(Duration::from_secs(90));
@@ -349,7 +349,7 @@ async fn a_server_that_wants_time_gets_it() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_has_an_event_all_the_same() {
+async fn a_dropped_call_still_has_an_event() {
     let (seen, events) = std::sync::mpsc::channel();
     let toolbox = Toolbox::builder()
         .tool(ToolDef::new("slow", |_: Nothing| async {
@@ -398,7 +398,7 @@ async fn only_so_many_run_at_once() {
     assert_eq!(most.load(Ordering::SeqCst), 3);
 }
 
-/// Many calls of many sessions at once: none is lost, and nobody waits for ever.
+/// Many calls of many sessions at once: none is lost, and none waits for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_calls_in_two_hundred_sessions() {
     const SESSIONS: u64 = 200;

@@ -55,7 +55,7 @@ async fn one_type_is_schema_validator_value_and_documentation() {
 }
 
 #[tokio::test]
-async fn a_page_of_several_is_kept_and_says_how_to_go_on() {
+async fn one_page_of_several_is_kept_and_says_how_to_continue() {
     let mut output = OutputSettings::default();
     output.detect = Some(vec![Detector::MorePages]);
     let tool = ToolDef::new("find_orders", find_orders).output(output);
@@ -69,7 +69,7 @@ async fn a_page_of_several_is_kept_and_says_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn checks_see_the_types() {
+async fn checks_get_typed_values() {
     let tool = || ToolDef::new("find_orders", find_orders);
     let over_output = tool().check(|orders| {
         (orders.orders.len() == 1)
@@ -98,7 +98,7 @@ async fn checks_see_the_types() {
 }
 
 #[tokio::test]
-async fn what_a_tool_says_goes_to_the_model_and_what_breaks_does_not() {
+async fn reported_failures_go_to_the_model_and_internal_ones_do_not() {
     let reports = ToolDef::new("pay", |_: Nothing| async {
         let failure = ToolFailure::new("no_funds", "The account has 3 EUR.")
             .with_hint("Ask the user for another account.")
@@ -202,7 +202,7 @@ async fn a_schema_that_disagrees_with_its_type_is_found() {
     assert!(error.starts_with("tool `lies`: "), "{error}");
     assert!(error.contains("count"), "{error}");
 
-    // What only shows when the call comes is nobody's fault but the tool's.
+    // A problem that only appears with the call is the tool's fault.
     #[derive(Deserialize, JsonSchema)]
     #[serde(try_from = "String")]
     #[schemars(with = "String")]
@@ -244,7 +244,7 @@ fn arguments_are_objects() -> Result<(), Error> {
 }
 
 #[test]
-fn what_is_worth_a_look_is_told() {
+fn problems_are_reported_as_warnings() {
     let spec = ToolSpec::new("odd", json!({"type": "strange"}));
     let toolbox = Toolbox::builder()
         .tool(ToolDef::dynamic(spec, |_: String| async {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ahash::{AHashMap, RandomState};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::departed::Departed;
+use super::evictions::Evictions;
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
 use crate::admit::session::Session;
 use crate::admit::thresholds::AdmissionPolicy;
@@ -43,30 +43,30 @@ pub struct MemoryLedger {
 }
 
 /// A keyed hash of a session's name: without the keys, no two names can be made to collide.
-type Name = u128;
+type SessionHash = u128;
 
 #[derive(Debug, Default)]
 struct Shard {
-    sessions: AHashMap<Name, Slot>,
+    sessions: AHashMap<SessionHash, SessionSlot>,
     /// The most sessions.
     most: usize,
     /// How many calls all sessions remember.
     calls: usize,
     /// Uses in chronological order; only the last use of a session counts.
-    uses: VecDeque<(Name, u64)>,
+    uses: VecDeque<(SessionHash, u64)>,
     clock: u64,
-    departed: Departed,
+    evictions: Evictions,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct SessionSlot {
     session: Session,
     used: u64,
 }
 
 impl Shard {
     /// Runs a step on the session with this name, created if necessary; returns how many others were evicted for it.
-    fn step<T>(&mut self, name: Name, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
+    fn step<T>(&mut self, name: SessionHash, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
         self.clock += 1;
         match self.uses.back_mut() {
             // A call is opened and then closed; one use is enough for both.
@@ -74,8 +74,8 @@ impl Shard {
             _ => self.uses.push_back((name, self.clock)),
         }
         let slot = self.sessions.entry(name).or_insert_with(|| {
-            self.departed.came(short(name));
-            Slot::default()
+            self.evictions.arrived(short(name));
+            SessionSlot::default()
         });
         slot.used = self.clock;
         self.calls -= slot.session.remembered();
@@ -101,24 +101,28 @@ impl Shard {
     fn forget_one(&mut self) {
         while let Some((name, used)) = self.uses.pop_front() {
             if is_last_use(&self.sessions, name, used) {
-                self.departed.left(short(name));
+                self.evictions.evicted(short(name));
                 return self.forget(name);
             }
         }
     }
 
-    fn forget(&mut self, name: Name) {
+    fn forget(&mut self, name: SessionHash) {
         let slot = self.sessions.remove(&name);
         self.calls -= slot.map_or(0, |slot| slot.session.remembered());
     }
 }
 
 /// The half of a name that does not select the shard: enough to recognise an evicted session.
-fn short(name: Name) -> u64 {
+fn short(name: SessionHash) -> u64 {
     (name >> 64) as u64
 }
 
-fn is_last_use(sessions: &AHashMap<Name, Slot>, name: Name, used: u64) -> bool {
+fn is_last_use(
+    sessions: &AHashMap<SessionHash, SessionSlot>,
+    name: SessionHash,
+    used: u64,
+) -> bool {
     sessions.get(&name).is_some_and(|slot| slot.used == used)
 }
 
@@ -160,7 +164,7 @@ impl MemoryLedger {
     /// evicted.
     pub fn returned(&self) -> u64 {
         let shards = self.shards.iter();
-        shards.map(|shard| shard.lock().departed.returned()).sum()
+        shards.map(|shard| shard.lock().evictions.returned()).sum()
     }
 
     /// Forgets a session whose conversation is over.
@@ -169,7 +173,7 @@ impl MemoryLedger {
         self.shard(name).forget(name);
     }
 
-    fn name(&self, session: &str) -> Name {
+    fn name(&self, session: &str) -> SessionHash {
         let [lower, upper] = self
             .hashers
             .each_ref()
@@ -177,7 +181,7 @@ impl MemoryLedger {
         upper << 64 | lower
     }
 
-    fn shard(&self, name: Name) -> MutexGuard<'_, Shard> {
+    fn shard(&self, name: SessionHash) -> MutexGuard<'_, Shard> {
         // There are few shards, so the lost bits do not matter.
         let lower = name as usize;
         self.shards[lower % self.shards.len()].lock()
@@ -279,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_was_not_used_for_longest_leaves() {
+    fn the_least_recently_used_session_is_evicted() {
         let ledger = MemoryLedger::new(3);
         let open = |session: &str| {
             let ruling = ledger.open(session, &ask(0, 0, 9)).expect("memory");
@@ -296,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_with_many_calls_leave_sooner() {
+    fn sessions_with_many_calls_are_evicted_sooner() {
         let ledger = MemoryLedger::new(1_000);
         // Each is far below any per-session limit.
         for session in 0..1_000 {
@@ -312,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_takes_no_memory() {
+    fn forgotten_sessions_take_no_memory() {
         let ledger = MemoryLedger::default();
         for session in 0..100_000 {
             let session = session.to_string();

@@ -5,7 +5,7 @@
 //! allows, the beginning of a result. [`MemoryLedger`] keeps sessions in this process; the crate `callwright-redis` shares them
 //! between replicas.
 
-mod departed;
+mod evictions;
 mod memory;
 
 use serde::{Deserialize, Serialize};

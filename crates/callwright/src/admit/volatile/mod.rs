@@ -15,7 +15,7 @@ use regex::{Captures, Regex};
 
 use self::keys::KeyKind;
 use super::asked::Asked;
-use super::outcome::Answer;
+use super::outcome::AnswerContent;
 use crate::json::{
     Value, read_value, with_buffer, write_canonical_string as write_string, write_object,
 };
@@ -62,10 +62,14 @@ const ANSWERED: &[&str] = word_list![
 ];
 
 /// Passes the meaningful part of an answer to `read`.
-pub(super) fn steady<T>(answer: &Answer<'_>, asked: &Asked<'_>, read: impl FnOnce(&str) -> T) -> T {
+pub(super) fn steady<T>(
+    answer: &AnswerContent<'_>,
+    asked: &Asked<'_>,
+    read: impl FnOnce(&str) -> T,
+) -> T {
     let text = match answer {
-        Answer::Text(text) | Answer::Value(Value::String(text)) => text,
-        Answer::Value(value) => {
+        AnswerContent::Text(text) | AnswerContent::Value(Value::String(text)) => text,
+        AnswerContent::Value(value) => {
             return with_buffer(|out| {
                 write_steady(value, asked, Blocks::Opened, out);
                 read(out)
@@ -143,7 +147,7 @@ fn last_word(text: &str) -> Option<(&str, &str)> {
 /// Appends the canonical text of the meaningful part of a value.
 fn write_steady(value: &Value<'_>, asked: &Asked<'_>, blocks: Blocks, out: &mut String) {
     let (start, mut kept) = (out.len(), false);
-    let look = Look {
+    let look = SteadyWriter {
         asked,
         blocks,
         is_meta: false,
@@ -166,14 +170,14 @@ fn is_volatile(text: &str) -> bool {
 
 /// What is left out of a value, and where the value is.
 #[derive(Clone, Copy)]
-struct Look<'l, 'a> {
+struct SteadyWriter<'l, 'a> {
     asked: &'l Asked<'a>,
     blocks: Blocks,
     /// Whether it is outside the subject of the answer.
     is_meta: bool,
 }
 
-impl Look<'_, '_> {
+impl SteadyWriter<'_, '_> {
     /// Appends the canonical text of a value without its volatile parts; sets `kept` if anything is left.
     fn write(self, value: &Value<'_>, depth_left: usize, kept: &mut bool, out: &mut String) {
         let Some(depth_left) = depth_left.checked_sub(1) else {
@@ -195,7 +199,7 @@ impl Look<'_, '_> {
                         }
                         (other, kind) => {
                             let is_meta = self.is_meta || kind == KeyKind::AroundAnswer;
-                            Look { is_meta, ..self }.write(other, depth_left, kept, out);
+                            SteadyWriter { is_meta, ..self }.write(other, depth_left, kept, out);
                         }
                     }
                 });
@@ -229,7 +233,7 @@ impl Look<'_, '_> {
     }
 }
 
-/// Whether this is a block of text in a message, as in MCP and provider formats: its text is an answer by itself.
+/// Whether this is a block of text in a message, as in MCP and provider shapes: its text is an answer by itself.
 fn is_text_block(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
     members
         .iter()
@@ -243,7 +247,7 @@ mod tests {
     fn same(left: &str, right: &str) -> bool {
         let text = |text| {
             steady(
-                &Answer::Text(Cow::Borrowed(text)),
+                &AnswerContent::Text(Cow::Borrowed(text)),
                 &Asked::default(),
                 str::to_owned,
             )
@@ -301,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn data_counts() {
+    fn data_is_not_ignored() {
         for (left, right) in [
             ("result 798619b2da10", "result f98a389e1762"),
             ("due 2026-01-31", "due 2026-02-01"),
@@ -349,11 +353,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_counts_wherever_it_is_repeated() {
+    fn values_of_the_arguments_count_wherever_they_are_repeated() {
         let of = |id: &str, answer: &str| {
             let arguments = Value::Object(vec![("id".into(), Value::String(id.into()))]);
             steady(
-                &Answer::Text(answer.into()),
+                &AnswerContent::Text(answer.into()),
                 &Asked::new(&arguments),
                 str::to_owned,
             )

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_speak_of_what_was_asked_for() {
+    fn texts_refer_to_the_subject_of_the_call() {
         let known = words("get_order order_id");
         for text in [
             "No results found",

@@ -42,7 +42,7 @@ const CLIENTS: &[&str] = word_list![
 ];
 
 /// What was recognised: the kind of sign, and the error's text.
-struct Found<'v> {
+struct FoundError<'v> {
     sign: ErrorSign,
     words: &'v str,
 }

@@ -13,7 +13,7 @@ use super::names::{is, is_one_of, member};
 use crate::json::Value;
 use crate::tool::Tool;
 use crate::words::{MorePages, OutputFault, word_list};
-use position::Position;
+use position::PagePosition;
 
 /// Members in which a page describes itself.
 const ABOUT_PAGES: &[&str] = word_list![
@@ -74,7 +74,7 @@ pub(in crate::check) fn more_pages(
     if signs.flag == Some(false) || !(is_spoken_of || !signs.ends && is_counted(page)) {
         return None;
     }
-    let position = Position::of(tool, arguments, page);
+    let position = PagePosition::of(tool, arguments, page);
     let next = signs.next.filter(|next| is_new(next, arguments, &position));
     let total = total(page, signs.items, &position);
     let by_total = || total.is_some() || pages_left(page, &position);
@@ -85,7 +85,7 @@ pub(in crate::check) fn more_pages(
     let standing = || levels(page).find_map(|level| member(level, &STANDING_CURSORS));
     let next = next.or_else(|| {
         let (_, value) = standing().filter(|_| signs.flag == Some(true))?;
-        Some(Next {
+        Some(NextPage {
             kind: NextKind::Cursor,
             value,
         })
@@ -125,7 +125,7 @@ struct Signs<'v, 'a> {
     /// What its flags say: true if any of them does.
     flag: Option<bool>,
     /// What to request the next page with.
-    next: Option<Next<'v, 'a>>,
+    next: Option<NextPage<'v, 'a>>,
     /// A next page is mentioned as absent.
     ends: bool,
     /// How many items its list has, and whether it is certain that this is the list.
@@ -133,7 +133,7 @@ struct Signs<'v, 'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Next<'v, 'a> {
+struct NextPage<'v, 'a> {
     kind: NextKind,
     value: &'v Value<'a>,
 }
@@ -163,7 +163,7 @@ impl<'v, 'a> Signs<'v, 'a> {
                 };
                 let value = value.get("href").unwrap_or(value);
                 if is_something(value) {
-                    signs.next = signs.next.or(Some(Next { kind, value }));
+                    signs.next = signs.next.or(Some(NextPage { kind, value }));
                 } else {
                     signs.ends = true;
                 }
@@ -231,7 +231,7 @@ fn is_something(value: &Value<'_>) -> bool {
 }
 
 /// Whether this leads to another page, that is, differs from the call's own arguments.
-fn is_new(next: &Next<'_, '_>, arguments: &Value<'_>, position: &Position<'_>) -> bool {
+fn is_new(next: &NextPage<'_, '_>, arguments: &Value<'_>, position: &PagePosition<'_>) -> bool {
     let sent = arguments.as_object().unwrap_or_default();
     let page = next.value.as_number().and_then(crate::json::Number::as_u64);
     let goes_back = match (next.kind, page, position.page) {
@@ -284,7 +284,11 @@ fn is_counted(page: &Value<'_>) -> bool {
 }
 
 /// The total, if it exceeds what has been returned so far.
-fn total(page: &Value<'_>, items: Option<(usize, bool)>, position: &Position<'_>) -> Option<u64> {
+fn total(
+    page: &Value<'_>,
+    items: Option<(usize, bool)>,
+    position: &PagePosition<'_>,
+) -> Option<u64> {
     let (items, is_list) = items?;
     let items = u64::try_from(items)
         .ok()
@@ -305,7 +309,7 @@ fn total(page: &Value<'_>, items: Option<(usize, bool)>, position: &Position<'_>
 }
 
 /// Whether the page says that it is not the last of a number of pages.
-fn pages_left(page: &Value<'_>, position: &Position<'_>) -> bool {
+fn pages_left(page: &Value<'_>, position: &PagePosition<'_>) -> bool {
     let pages = levels(page).find_map(|level| {
         let (_, value) = member(level, &TOTAL_PAGES)?;
         value.as_number()?.as_u64()

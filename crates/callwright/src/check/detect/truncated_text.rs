@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_json_if_it_starts_so() {
+    fn a_text_is_json_if_it_starts_like_json() {
         for text in ["{\"a\"", " [ {", "[\"a", "[["] {
             assert!(starts_as_json(text), "{text}");
         }

@@ -99,7 +99,7 @@ pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
         return Err(Mistake::whole("the condition is empty"));
     }
     if source.len() > LONGEST {
-        let what = format!("it is longer than the {LONGEST} bytes that are read");
+        let what = format!("it is longer than {LONGEST} bytes");
         return Err(Mistake::whole(what));
     }
     // Brackets inside string literals count as well: only the parser knows where those end.
@@ -113,8 +113,9 @@ pub(crate) fn compile(source: &str) -> Result<Expression, Mistake> {
         let read = thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, || parse(source));
-        let read = read.map_err(|error| Mistake::whole(format!("no thread to read it: {error}")));
-        let broken = || Err(Mistake::whole("the parser breaks on it"));
+        let read = read
+            .map_err(|error| Mistake::whole(format!("cannot start a thread to parse it: {error}")));
+        let broken = || Err(Mistake::whole("the parser fails on it"));
         read?.join().unwrap_or_else(|_| broken())
     })
 }
@@ -139,9 +140,7 @@ impl Expression {
         ];
         for (name, _, value) in asked.into_iter().filter(|(_, is_asked, _)| *is_asked) {
             if size(value) > LONGEST_VALUE {
-                return Err(format!(
-                    "`{name}` is longer than the {LONGEST_VALUE} bytes that are looked at"
-                ));
+                return Err(format!("`{name}` is longer than {LONGEST_VALUE} bytes"));
             }
             context.add_variable_as_val(name, converted(value));
         }
@@ -166,12 +165,12 @@ impl Expression {
         let answer = cel::Value::resolve_val(&self.tree, &context);
         if meter.items.load(Ordering::Relaxed) > MOST_ITEMS {
             return Err(format!(
-                "it goes through more than {MOST_ITEMS} items; look at fewer lists within lists"
+                "it iterates over more than {MOST_ITEMS} items; use fewer nested lists"
             ));
         }
         if meter.bytes.load(Ordering::Relaxed) > MOST_BYTES {
             return Err(
-                "it compares or copies too much; look at smaller parts of the values".to_owned(),
+                "it compares or copies too much; use smaller parts of the values".to_owned(),
             );
         }
         match answer {
@@ -216,7 +215,7 @@ fn converted<'v>(value: &'v Value<'_>) -> Box<dyn Val + 'v> {
 }
 
 /// The type of our own functions. The `cel` crate does not export its name for it.
-type Function = Box<
+type CelFunction = Box<
     dyn for<'c, 'v> Fn(&mut FunctionContext<'c, 'v>) -> Result<CowVal<'c, 'v>, ExecutionError>
         + Send
         + Sync,
@@ -245,7 +244,7 @@ fn metered(
     meter: &Arc<Meter>,
     types: &'static [&'static str],
     cost: fn((usize, usize)) -> (usize, usize),
-) -> Function {
+) -> CelFunction {
     let meter = Arc::clone(meter);
     Box::new(move |call| {
         let value = call.args.pop();
@@ -283,7 +282,7 @@ fn weight(value: &dyn Val, most: usize) -> usize {
 }
 
 /// Whether a text matches the pattern with a number.
-fn matches(patterns: Arc<[Regex]>) -> Function {
+fn matches(patterns: Arc<[Regex]>) -> CelFunction {
     Box::new(move |call| {
         let number = call.args.pop();
         let number = number.as_ref().and_then(|number| {

@@ -37,7 +37,7 @@ const TYPES: &[&str] = word_list![
 
 /// How a function is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CallForm {
     /// As a function, with this many arguments.
     Function(usize),
     /// As a method of a value, with this many arguments.
@@ -47,39 +47,47 @@ enum Form {
 }
 
 /// Functions: name, form, usage.
-const FUNCTIONS: [(&str, Form, &str); 26] = [
-    ("size", Form::Function(1), "size(list)"),
-    ("int", Form::Function(1), "int(value)"),
-    ("uint", Form::Function(1), "uint(value)"),
-    ("double", Form::Function(1), "double(value)"),
-    ("string", Form::Function(1), "string(value)"),
-    ("bool", Form::Function(1), "bool(value)"),
-    ("bytes", Form::Function(1), "bytes(text)"),
-    ("type", Form::Function(1), "type(value)"),
-    ("dyn", Form::Function(1), "dyn(value)"),
-    ("size", Form::Method(0), "list.size()"),
-    ("contains", Form::Method(1), "text.contains(\"part\")"),
-    ("startsWith", Form::Method(1), "text.startsWith(\"part\")"),
-    ("endsWith", Form::Method(1), "text.endsWith(\"part\")"),
-    ("matches", Form::Method(1), "text.matches(\"pattern\")"),
-    ("hasValue", Form::Method(0), "output.?field.hasValue()"),
-    ("value", Form::Method(0), "output.?field.value()"),
-    ("orValue", Form::Method(1), "output.?field.orValue(0)"),
-    ("or", Form::Method(1), "output.?field.or(output.?other)"),
-    ("has", Form::Macro, "has(output.field)"),
-    ("all", Form::Macro, "list.all(item, item > 0)"),
-    ("exists", Form::Macro, "list.exists(item, item > 0)"),
-    ("exists_one", Form::Macro, "list.exists_one(item, item > 0)"),
-    ("filter", Form::Macro, "list.filter(item, item > 0)"),
-    ("map", Form::Macro, "list.map(item, item.id)"),
+const FUNCTIONS: [(&str, CallForm, &str); 26] = [
+    ("size", CallForm::Function(1), "size(list)"),
+    ("int", CallForm::Function(1), "int(value)"),
+    ("uint", CallForm::Function(1), "uint(value)"),
+    ("double", CallForm::Function(1), "double(value)"),
+    ("string", CallForm::Function(1), "string(value)"),
+    ("bool", CallForm::Function(1), "bool(value)"),
+    ("bytes", CallForm::Function(1), "bytes(text)"),
+    ("type", CallForm::Function(1), "type(value)"),
+    ("dyn", CallForm::Function(1), "dyn(value)"),
+    ("size", CallForm::Method(0), "list.size()"),
+    ("contains", CallForm::Method(1), "text.contains(\"part\")"),
+    (
+        "startsWith",
+        CallForm::Method(1),
+        "text.startsWith(\"part\")",
+    ),
+    ("endsWith", CallForm::Method(1), "text.endsWith(\"part\")"),
+    ("matches", CallForm::Method(1), "text.matches(\"pattern\")"),
+    ("hasValue", CallForm::Method(0), "output.?field.hasValue()"),
+    ("value", CallForm::Method(0), "output.?field.value()"),
+    ("orValue", CallForm::Method(1), "output.?field.orValue(0)"),
+    ("or", CallForm::Method(1), "output.?field.or(output.?other)"),
+    ("has", CallForm::Macro, "has(output.field)"),
+    ("all", CallForm::Macro, "list.all(item, item > 0)"),
+    ("exists", CallForm::Macro, "list.exists(item, item > 0)"),
+    (
+        "exists_one",
+        CallForm::Macro,
+        "list.exists_one(item, item > 0)",
+    ),
+    ("filter", CallForm::Macro, "list.filter(item, item > 0)"),
+    ("map", CallForm::Macro, "list.map(item, item.id)"),
     (
         "optMap",
-        Form::Macro,
+        CallForm::Macro,
         "output.?field.optMap(value, value + 1)",
     ),
     (
         "optFlatMap",
-        Form::Macro,
+        CallForm::Macro,
         "output.?field.optFlatMap(value, value.?inner)",
     ),
 ];
@@ -129,7 +137,7 @@ impl Walk<'_> {
         let id = tree.id;
         match &mut tree.expr {
             Expr::Literal(_) => Ok(()),
-            Expr::Unspecified => Err(self.mistake(id, "something is missing there")),
+            Expr::Unspecified => Err(self.mistake(id, "something is missing here")),
             Expr::Ident(name) => self.name(id, name),
             Expr::Select(select) => self.expression(&mut select.operand, left),
             Expr::List(list) => {
@@ -146,7 +154,7 @@ impl Walk<'_> {
             }
             Expr::Struct(message) => {
                 let name = snippet(&message.type_name, SHOWN);
-                let what = format!("there is no type `{name}` whose values are written so");
+                let what = format!("values of a type `{name}` cannot be written here");
                 Err(self.mistake(id, what))
             }
             Expr::Comprehension(comprehension) => self.comprehension(comprehension, left),
@@ -156,7 +164,7 @@ impl Walk<'_> {
 
     fn entry(&mut self, entry: &mut IdedEntryExpr, left: usize) -> Result<(), Mistake> {
         match &mut entry.expr {
-            EntryExpr::StructField(_) => Err(self.mistake(entry.id, "a key is missing there")),
+            EntryExpr::StructField(_) => Err(self.mistake(entry.id, "a key is missing here")),
             EntryExpr::MapEntry(entry) => {
                 self.expression(&mut entry.key, left)?;
                 self.expression(&mut entry.value, left)?;
@@ -261,14 +269,14 @@ impl Walk<'_> {
     fn function(&self, id: u64, call: &CallExpr) -> Result<(), Mistake> {
         let name = call.func_name.as_str();
         let form = match call.target {
-            None => Form::Function(call.args.len()),
-            Some(_) => Form::Method(call.args.len()),
+            None => CallForm::Function(call.args.len()),
+            Some(_) => CallForm::Method(call.args.len()),
         };
         let named = || FUNCTIONS.iter().filter(|row| row.0 == name);
         if named().any(|row| row.1 == form) {
             return Ok(());
         }
-        let same_kind = |row: &&(_, Form, _)| discriminant(&row.1) == discriminant(&form);
+        let same_kind = |row: &&(_, CallForm, _)| discriminant(&row.1) == discriminant(&form);
         let what = if let Some((_, _, usage)) = named().find(same_kind).or(named().next()) {
             format!("`{name}` is written {usage}")
         } else {
@@ -291,7 +299,7 @@ impl Walk<'_> {
             _ => None,
         };
         let Some(literal) = literal else {
-            let what = "the pattern of `matches` must be a text in quotes";
+            let what = "the pattern of `matches` must be a string in quotes";
             return Err(self.mistake(id, what));
         };
         let pattern = Regex::new(literal).map_err(|error| {

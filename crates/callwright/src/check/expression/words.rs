@@ -52,26 +52,26 @@ fn in_words(source: &str, message: &str) -> String {
     let named = named.unwrap_or_default().trim();
     let elsewhere = ELSEWHERE.iter().find(|row| row.0 == named);
     if named == "<EOF>" || message.contains("at '<EOF>'") {
-        "it ends too soon".to_owned()
+        "it ends too early".to_owned()
     } else if let Some((_, usage)) = elsewhere {
         (*usage).to_owned()
     } else if message.starts_with("token recognition") && named.starts_with(['"', '\'']) {
-        "a text is not closed, or has an escape that does not exist; `\\\\` means `\\`".to_owned()
+        "a string is not closed, or has an invalid escape; `\\\\` means `\\`".to_owned()
     } else if message.starts_with("token recognition")
         || message.starts_with("mismatched input")
         || message.starts_with("extraneous input")
         || message.starts_with("no viable alternative")
         || message.starts_with("missing")
     {
-        format!("`{}` is not expected there", snippet(named, SHOWN))
+        format!("`{}` is not expected here", snippet(named, SHOWN))
     } else if message.contains("has() macro") {
-        "`has` asks for a field: has(output.field)".to_owned()
+        "`has` takes a field: has(output.field)".to_owned()
     } else if message.contains("simple name") {
         "the first argument is a name for each item: list.all(item, item > 0)".to_owned()
     } else if message.starts_with("invalid") && message.contains("literal") {
         let kind = message.trim_start_matches("invalid ").split(' ').next();
         match kind {
-            Some("string" | "bytes") => "a text has an escape that does not exist".to_owned(),
+            Some("string" | "bytes") => "a string has an invalid escape".to_owned(),
             _ => "a number does not fit into 64 bits".to_owned(),
         }
     } else if source.contains('`') {
@@ -116,10 +116,10 @@ pub(super) fn no_answer(error: &ExecutionError) -> String {
             format!("{} and {} cannot be compared", kind(left), kind(right))
         }
         ExecutionError::UnexpectedType { got, want } if want == "iterable" => {
-            format!("there are no items in a value of type {got}")
+            format!("a value of type {got} has no items")
         }
         ExecutionError::UnexpectedType { got, want } => {
-            format!("a value of type {want} is needed, and it is {got}")
+            format!("expected a value of type {want}, found {got}")
         }
         ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
             "it divides by zero".to_owned()

@@ -2,7 +2,7 @@
 
 use super::phrase::{choices, expected_within, push_all, push_expected, push_received};
 use super::{NAME, PATH};
-use crate::feedback::lines::{IssueLine, Shared, around_index, index};
+use crate::feedback::lines::{IssueLine, LineDifference, around_index, index};
 use crate::json::{Kind, Path};
 use crate::text::{cut_line, dotted_within, list, push_dotted_within, quoted};
 use crate::words::{Correction, Expected, Issue, IssueCode, Received, SchemaType};
@@ -13,9 +13,9 @@ const INDEXES: usize = 5;
 /// Appends `limit: expected integer, received string "abc"` in at most `max` characters.
 pub(in crate::feedback) fn push_issue_line(out: &mut String, line: &IssueLine<'_>, max: usize) {
     let start = out.len();
-    match (line.shared, line.first.code, &line.first.suggestion) {
-        (Shared::Keys, IssueCode::UnknownKey, _) => push_unknown_keys(out, line, max),
-        (Shared::Items, _, Some(Correction::Rename { from, to })) => {
+    match (line.difference, line.first.code, &line.first.suggestion) {
+        (LineDifference::Keys, IssueCode::UnknownKey, _) => push_unknown_keys(out, line, max),
+        (LineDifference::Items, _, Some(Correction::Rename { from, to })) => {
             push_items(out, line, max, false);
             let (from, to) = (quoted(from, NAME), quoted(to, NAME));
             push_all(out, &[": ", &from, " must be ", &to]);
@@ -47,7 +47,7 @@ pub(in crate::feedback) fn numbered_line(
     if line.first.path.is_root() {
         push_dotted_within(&mut out, &line.first.path, PATH);
     } else {
-        out.push_str(if line.shared == Shared::Keys {
+        out.push_str(if line.difference == LineDifference::Keys {
             "Fields "
         } else {
             "Field "
@@ -99,8 +99,8 @@ fn fits(line: &str, max: usize) -> bool {
 /// Appends the paths of a line, each in these quotes.
 fn push_places(out: &mut String, line: &IssueLine<'_>, max: usize, quotes: [&str; 2]) {
     let most = PATH.min(max / 2);
-    match line.shared {
-        Shared::Items => {
+    match line.difference {
+        LineDifference::Items => {
             out.push_str(quotes[0]);
             push_items(out, line, max, true);
             out.push_str(quotes[1]);
@@ -214,7 +214,9 @@ impl Sentence<'_> {
                 (SentencePart::Text(text), _)
                 | (SentencePart::Expected, Some([text, _]))
                 | (SentencePart::Received, Some([_, text])) => out.push_str(text),
-                (SentencePart::Is, _) if self.line.shared == Shared::Keys => out.push_str("are"),
+                (SentencePart::Is, _) if self.line.difference == LineDifference::Keys => {
+                    out.push_str("are")
+                }
                 (SentencePart::Is, _) => out.push_str("is"),
                 (SentencePart::Expected, None) => push_expected(out, &issue.expected),
                 (SentencePart::Wanted, _) if goes_without_saying(&issue.expected) => {}
@@ -239,7 +241,7 @@ impl Sentence<'_> {
                     }
                     _ => {}
                 },
-                (SentencePart::Instead, _) if self.line.shared == Shared::Keys => {
+                (SentencePart::Instead, _) if self.line.difference == LineDifference::Keys => {
                     let start = out.len();
                     push_instead(out, start, self.line, usize::MAX);
                 }
@@ -379,7 +381,7 @@ fn push_numbered(out: &mut String, sentence: &Sentence<'_>) {
             Received,
             Text(" but missing"),
         ],
-        (IssueCode::UnknownKey, _) if sentence.line.shared == Shared::Keys => {
+        (IssueCode::UnknownKey, _) if sentence.line.difference == LineDifference::Keys => {
             &[Is, Text(" unknown"), Instead]
         }
         (IssueCode::UnknownKey, Some(Correction::LeaveOut)) => &[Is, Text(" unknown"), Instead],

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::fault::Fault;
+use super::fault::FileFault;
 use super::keys::Section;
-use super::values::{Entry, Reader, entries};
+use super::values::{FileEntry, PolicyReader, entries};
 use crate::check::expression::{self, Expression};
 use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
 
@@ -18,7 +18,11 @@ const LONGEST_CODE: usize = 60;
 
 const SENTENCE: &str = "a sentence";
 
-pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<OutputCheck>) {
+pub(super) fn read(
+    reader: &mut PolicyReader,
+    entry: &FileEntry<'_>,
+    checks: &mut Vec<OutputCheck>,
+) {
     let DeValue::Array(items) = entry.value else {
         let expected = "tables in double brackets, such as [[tool.\"name\".check]]";
         return reader.expected(entry, expected);
@@ -26,7 +30,7 @@ pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<Outp
     for item in items {
         reader.checks += 1;
         if reader.checks > MOST_CHECKS {
-            let what = format!("more than the {MOST_CHECKS} checks that are read");
+            let what = format!("more than {MOST_CHECKS} checks");
             return reader.object(&entry.key_span, what);
         }
         if let DeValue::Table(table) = item.get_ref() {
@@ -38,7 +42,11 @@ pub(super) fn read(reader: &mut Reader, entry: &Entry<'_>, checks: &mut Vec<Outp
     }
 }
 
-fn check(reader: &mut Reader, span: &Range<usize>, table: &DeTable<'_>) -> Option<OutputCheck> {
+fn check(
+    reader: &mut PolicyReader,
+    span: &Range<usize>,
+    table: &DeTable<'_>,
+) -> Option<OutputCheck> {
     let before = reader.faults.len();
     let (mut when, mut class, mut code, mut detail) = (None, None, None, None);
     let (mut hint, mut next) = (None, None);
@@ -83,12 +91,12 @@ fn check(reader: &mut Reader, span: &Range<usize>, table: &DeTable<'_>) -> Optio
 }
 
 /// The condition, or a fault that points into it.
-fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
+fn condition(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Option<Expression> {
     let text = reader.text(entry, "a condition such as \"size(output.orders) == 0\"")?;
     match expression::compile(text) {
         Ok(expression) => Some(expression),
         Err(mistake) => {
-            let fault = Fault::new(&entry.span, format!("`when`: {}", mistake.what));
+            let fault = FileFault::new(&entry.span, format!("`when`: {}", mistake.what));
             reader.faults.push(match mistake.at {
                 Some(part) => fault.inside(text, part),
                 None => fault,
@@ -99,7 +107,7 @@ fn condition(reader: &mut Reader, entry: &Entry<'_>) -> Option<Expression> {
 }
 
 /// A machine-readable name.
-fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
+fn name<'a>(reader: &mut PolicyReader, entry: &FileEntry<'a>) -> Option<&'a str> {
     let expected = "a name such as \"empty_first_page\"";
     let text = reader.text(entry, expected)?;
     let rest = text
@@ -116,7 +124,7 @@ fn name<'a>(reader: &mut Reader, entry: &Entry<'a>) -> Option<&'a str> {
 }
 
 /// A check must not redefine one of our codes: each means one thing everywhere.
-fn foreign(reader: &mut Reader, class: FindingKind, code: &str, all: &[Entry<'_>]) {
+fn foreign(reader: &mut PolicyReader, class: FindingKind, code: &str, all: &[FileEntry<'_>]) {
     let Some(row) = Code::from_name(code).map(Code::row) else {
         return;
     };

@@ -16,16 +16,16 @@ const SHOWN_BEFORE: usize = 60;
 
 /// What is wrong, and where.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct FileFault {
     span: Range<usize>,
     what: String,
     /// The text at the span, and the part of it that is wrong.
     inside: Option<(String, Range<usize>)>,
 }
 
-impl Fault {
+impl FileFault {
     pub(super) fn new(span: &Range<usize>, what: impl Into<String>) -> Self {
-        Fault {
+        FileFault {
             span: span.clone(),
             what: what.into(),
             inside: None,
@@ -72,7 +72,7 @@ impl Fault {
             }
             message => format!("not TOML: {message}"),
         };
-        Fault {
+        FileFault {
             span,
             what,
             inside: None,
@@ -81,7 +81,7 @@ impl Fault {
 }
 
 /// All mistakes in file order, each with its line.
-pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
+pub(super) fn tell(text: &str, mut faults: Vec<FileFault>) -> String {
     faults.sort_by_key(|fault| fault.span.start);
     let mut blocks: Vec<String> = faults
         .iter()
@@ -99,7 +99,7 @@ pub(super) fn tell(text: &str, mut faults: Vec<Fault>) -> String {
     blocks.join("\n")
 }
 
-fn block(text: &str, fault: &Fault) -> String {
+fn block(text: &str, fault: &FileFault) -> String {
     let span = fault.place(text);
     let (line, column) = place(text, span.start);
     let shown = line_at(text, span.start);

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 #[cfg(feature = "cel")]
 use super::checks;
-use super::values::{Entry, Reader, entries};
+use super::values::{FileEntry, PolicyReader, entries};
 use crate::admit::{AdmissionPolicy, Escalation, ToolAdmission, WhenAway};
 use crate::nearest::nearest;
 use crate::policy::{Advice, Pattern, Policy, ToolPolicy};
@@ -50,7 +50,7 @@ pub(super) enum Section {
 
 /// The settings read so far.
 #[derive(Default)]
-struct Draft {
+struct PolicyDraft {
     admission: AdmissionPolicy,
     attended: Option<bool>,
     never_asks: bool,
@@ -64,12 +64,12 @@ struct Draft {
 use Section::{Budget, Check, Loops, Output, Tool, Top};
 
 /// Reads the value of a key into the draft.
-type Read = fn(&mut Reader, &Entry<'_>, &mut Draft);
+type ReadKey = fn(&mut PolicyReader, &FileEntry<'_>, &mut PolicyDraft);
 
 /// One row per key: its name, its tables, how it is read (`r`, the reader, takes the entry `e` into the draft `to`). The first
 /// call is not a repetition, so most steps start at two.
 #[rustfmt::skip]
-const KEYS: &[(&str, &[Section], Read)] = &[
+const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("effect", &[Tool], |r, e, to| to.own.effect = r.choice(e, &EFFECTS)),
     ("idempotent", &[Tool], |r, e, to| to.own.idempotent = r.flag(e)),
     ("validate", &[Top, Tool], |r, e, to| to.own.validation = r.choice(e, &MODES)),
@@ -82,7 +82,7 @@ const KEYS: &[(&str, &[Section], Read)] = &[
     ("volatile", &[Tool], |r, e, to| to.tool.volatile = r.places(e)),
     ("timeout", &[Top, Tool], |r, e, to| to.own.run.timeout = duration(r, e)),
     ("retries", &[Top, Tool], |r, e, to| to.own.run.retries = r.number_within(e, 0..=MOST_RETRIES, "")),
-    ("concurrency", &[Top, Tool], |r, e, to| to.own.run.concurrency = r.size(e, 1..=Reader::MOST)),
+    ("concurrency", &[Top, Tool], |r, e, to| to.own.run.concurrency = r.size(e, 1..=PolicyReader::MOST)),
     ("output", &[Top, Tool], output),
     ("advice", &[Top, Tool], |r, e, to| to.own.advice = advice(r, e)),
     ("check", &[Top, Tool], checks),
@@ -201,8 +201,8 @@ pub fn known_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Reads the whole file.
-pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
-    let mut to = Draft::default();
+pub(super) fn read(reader: &mut PolicyReader, file: &DeTable<'_>) -> Policy {
+    let mut to = PolicyDraft::default();
     read_table(reader, file, Top, &mut to);
     let mut policy = Policy {
         validation: to.own.validation.unwrap_or_default(),
@@ -225,7 +225,12 @@ pub(super) fn read(reader: &mut Reader, file: &DeTable<'_>) -> Policy {
     policy
 }
 
-fn read_table(reader: &mut Reader, table: &DeTable<'_>, section: Section, to: &mut Draft) {
+fn read_table(
+    reader: &mut PolicyReader,
+    table: &DeTable<'_>,
+    section: Section,
+    to: &mut PolicyDraft,
+) {
     for entry in entries(table) {
         if reader.gives_up() {
             return;
@@ -248,7 +253,12 @@ fn set<T>(field: &mut T, value: Option<T>) {
 
 /// The tables `[tool."name"]`, in order of precedence: patterns as they are in the file, then exact names, which override any
 /// pattern.
-fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mut Vec<ToolPolicy>) {
+fn read_tools(
+    reader: &mut PolicyReader,
+    entry: &FileEntry<'_>,
+    to: &mut PolicyDraft,
+    tools: &mut Vec<ToolPolicy>,
+) {
     let expected = "tables with the names of tools, such as [tool.\"get_*\"]";
     let Some(table) = reader.table(entry, expected) else {
         return;
@@ -256,7 +266,7 @@ fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mu
     let mut tables = entries(table);
     let many = tables.iter().filter(|tool| tool.key.contains('*')).count();
     if many > MOST_PATTERNS {
-        let what = format!("{many} patterns, more than the {MOST_PATTERNS} that are read");
+        let what = format!("{many} patterns, more than the limit of {MOST_PATTERNS}");
         return reader.object(&entry.key_span, what);
     }
     // The sort is stable, so patterns keep their order.
@@ -270,7 +280,10 @@ fn read_tools(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft, tools: &mu
             continue;
         };
         if tool.key.is_empty() {
-            reader.object(&tool.key_span, "a tool has a name; \"*\" means all tools");
+            reader.object(
+                &tool.key_span,
+                "the name of a tool is empty; \"*\" means all tools",
+            );
             continue;
         }
         to.own = ToolPolicy::new(tool.key);
@@ -291,7 +304,7 @@ fn pattern(text: &str, offset: usize) -> Pattern {
 
 /// A single number applies to all tools except those declared to change something: an operator who raises it may not have
 /// payments in mind, so those have to be named.
-fn budgets(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn budgets(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     if let DeValue::Table(table) = entry.value {
         return read_table(reader, table, Budget, to);
     }
@@ -301,13 +314,13 @@ fn budgets(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     }
 }
 
-fn loops(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn loops(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     if let Some(table) = reader.table(entry, "a table of settings") {
         read_table(reader, table, Loops, to);
     }
 }
 
-fn turn_calls(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn turn_calls(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     let steps = &mut to.admission.turn_calls;
     match reader.steps(entry, *steps, 1) {
         Some(new) if new.refuse == u32::MAX => reader.last_bound(entry),
@@ -315,14 +328,14 @@ fn turn_calls(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     }
 }
 
-fn most_refusals(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn most_refusals(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     if entry.is_false() {
         return reader.last_bound(entry);
     }
     set(&mut to.admission.most_refusals, reader.number(entry, 1, ""));
 }
 
-fn ask_after(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn ask_after(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     to.never_asks = entry.is_false();
     let ask_after = reader.number_or_never(entry, 1);
     set(
@@ -331,7 +344,7 @@ fn ask_after(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     );
 }
 
-fn pollers(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn pollers(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     let expected = "a list of tool names such as [\"*_status\"]";
     for (name, span) in reader.texts(entry, expected) {
         let mut tool = ToolAdmission::new(name);
@@ -341,7 +354,7 @@ fn pollers(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
     }
 }
 
-fn volatile(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn volatile(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     let mut tool = ToolAdmission::new("*");
     tool.volatile = reader.places(entry);
     if !tool.volatile.is_empty() {
@@ -350,7 +363,7 @@ fn volatile(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
 }
 
 /// A number of seconds, or a text with a unit.
-fn duration(reader: &mut Reader, entry: &Entry<'_>) -> Option<Duration> {
+fn duration(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Option<Duration> {
     let seconds = match entry.value {
         DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
         DeValue::Float(number) => number.as_str().parse().ok(),
@@ -383,7 +396,7 @@ fn with_unit(text: &str) -> Option<f64> {
 }
 
 /// A mode, or a table that contains one.
-fn output(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn output(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     match entry.value {
         DeValue::Table(table) => read_table(reader, table, Output, to),
         DeValue::String(_) => to.own.output.mode = reader.choice(entry, &MODES),
@@ -395,18 +408,18 @@ fn output(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
 }
 
 #[cfg(feature = "cel")]
-fn checks(reader: &mut Reader, entry: &Entry<'_>, to: &mut Draft) {
+fn checks(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     checks::read(reader, entry, &mut to.own.output.checks);
 }
 
 #[cfg(not(feature = "cel"))]
-fn checks(reader: &mut Reader, entry: &Entry<'_>, _: &mut Draft) {
-    let what = "a `check` needs a callwright that is built with the feature `cel`";
+fn checks(reader: &mut PolicyReader, entry: &FileEntry<'_>, _: &mut PolicyDraft) {
+    let what = "a `check` needs a callwright built with the feature `cel`";
     reader.object(&entry.key_span, what);
 }
 
 /// A list of detectors, or all of them.
-fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
+fn detectors(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Vec<Detector> {
     if matches!(entry.value, DeValue::String(text) if text == "all") {
         return Detector::ALL.map(|(_, detector)| detector).to_vec();
     }
@@ -418,18 +431,18 @@ fn detectors(reader: &mut Reader, entry: &Entry<'_>) -> Vec<Detector> {
 }
 
 /// Words that mark an error as transient. A blank one would match every error.
-fn transient_words(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
+fn transient_words(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Vec<String> {
     let texts = reader.texts(entry, "a list such as [\"index is being rebuilt\"]");
     for (text, span) in &texts {
         if text.trim().is_empty() {
-            reader.object(span, "blank words are in every error; name some");
+            reader.object(span, "a blank text matches every error; give some words");
         }
     }
     texts.into_iter().map(|(text, _)| text.to_owned()).collect()
 }
 
 /// Advice, by class or by code.
-fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
+fn advice(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Advice {
     let expected = "a table such as { timeout = \"Ask for one month at a time.\" }";
     let mut advice = Advice::default();
     let table = reader.table(entry, expected).map(entries);
@@ -452,15 +465,15 @@ fn advice(reader: &mut Reader, entry: &Entry<'_>) -> Advice {
     advice
 }
 
-fn unknown_subject(reader: &mut Reader, entry: &Entry<'_>) {
+fn unknown_subject(reader: &mut PolicyReader, entry: &FileEntry<'_>) {
     let classes = Class::ALL.map(Class::name);
     let near = nearest(entry.key, classes, 1).into_iter().next();
     let near = near.or_else(|| Code::nearest(entry.key).into_iter().next());
     let key = snippet(entry.key, SHOWN);
     let what = match near {
-        Some(near) => format!("no class and no code is called `{key}`, did you mean `{near}`?"),
+        Some(near) => format!("no class or code is called `{key}`, did you mean `{near}`?"),
         None => format!(
-            "no class and no code is called `{key}`; the classes are {}, and `callwright explain` lists the codes",
+            "no class or code is called `{key}`; the classes are {}, and `callwright explain` lists the codes",
             classes.join(", ")
         ),
     };
@@ -468,7 +481,7 @@ fn unknown_subject(reader: &mut Reader, entry: &Entry<'_>) {
 }
 
 /// One sentence or several.
-fn lines(reader: &mut Reader, entry: &Entry<'_>) -> Vec<String> {
+fn lines(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Vec<String> {
     let expected = "a sentence, or a list of sentences";
     match entry.value {
         DeValue::Array(items) if items.is_empty() => {

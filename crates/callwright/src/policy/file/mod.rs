@@ -14,8 +14,8 @@ use toml::de::DeTable;
 
 pub use self::keys::known_keys;
 
-use self::fault::Fault;
-use self::values::Reader;
+use self::fault::FileFault;
+use self::values::PolicyReader;
 use super::Policy;
 use crate::error::{Error, ErrorKind};
 
@@ -49,8 +49,8 @@ impl Policy {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let told = |faults| Error::from(ErrorKind::Policy(fault::tell(text, faults)));
         let table =
-            DeTable::parse(text).map_err(|error| told(vec![Fault::syntax(text, &error)]))?;
-        let mut reader = Reader::default();
+            DeTable::parse(text).map_err(|error| told(vec![FileFault::syntax(text, &error)]))?;
+        let mut reader = PolicyReader::default();
         let mut policy = keys::read(&mut reader, table.get_ref());
         if !reader.faults.is_empty() {
             return Err(told(reader.faults));

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, MOST_FAULTS};
+use super::fault::{FileFault, MOST_FAULTS};
 use super::keys::Section;
 use crate::admit::{AdmissionPolicy, Steps};
 use crate::json::Path;
@@ -22,14 +22,14 @@ const SHOWN: usize = 40;
 
 /// A key with its value, and where both are.
 #[derive(Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct FileEntry<'a> {
     pub(super) key: &'a str,
     pub(super) key_span: Range<usize>,
     pub(super) value: &'a DeValue<'a>,
     pub(super) span: Range<usize>,
 }
 
-impl Entry<'_> {
+impl FileEntry<'_> {
     /// Whether the value is `false`, that is, switched off.
     pub(super) fn is_false(&self) -> bool {
         matches!(self.value, DeValue::Boolean(false))
@@ -37,10 +37,10 @@ impl Entry<'_> {
 }
 
 /// The entries of a table, in the order of the file.
-pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
-    let mut all: Vec<Entry<'a>> = table
+pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<FileEntry<'a>> {
+    let mut all: Vec<FileEntry<'a>> = table
         .iter()
-        .map(|(key, value)| Entry {
+        .map(|(key, value)| FileEntry {
             key: key.get_ref(),
             key_span: key.span(),
             value: value.get_ref(),
@@ -53,14 +53,14 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
 
 /// Reads values and collects the mistakes in them.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    pub(super) faults: Vec<Fault>,
+pub(super) struct PolicyReader {
+    pub(super) faults: Vec<FileFault>,
     /// How many checks have been read.
     #[cfg(feature = "cel")]
     pub(super) checks: usize,
 }
 
-impl Reader {
+impl PolicyReader {
     /// The largest number that makes sense: no turn has more calls.
     pub(super) const MOST: u32 = AdmissionPolicy::MOST_CALLS;
 
@@ -70,11 +70,11 @@ impl Reader {
     }
 
     pub(super) fn object(&mut self, span: &Range<usize>, what: impl Into<String>) {
-        self.faults.push(Fault::new(span, what));
+        self.faults.push(FileFault::new(span, what));
     }
 
     /// The value does not have the type the key expects.
-    pub(super) fn expected(&mut self, entry: &Entry<'_>, expected: &str) {
+    pub(super) fn expected(&mut self, entry: &FileEntry<'_>, expected: &str) {
         let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
         let what = format!("`{key}` expects {expected}, found {found}");
         // The span of a table with a header covers everything below it; its name is enough.
@@ -86,7 +86,7 @@ impl Reader {
     }
 
     /// The key is unknown in this table.
-    pub(super) fn unknown(&mut self, entry: &Entry<'_>, section: Section) {
+    pub(super) fn unknown(&mut self, entry: &FileEntry<'_>, section: Section) {
         let (key, place) = (snippet(entry.key, SHOWN), section.place());
         let known = section.keys();
         let what = if let Some(slip) = known.iter().find(|known| is_slip(entry.key, known)) {
@@ -107,22 +107,22 @@ impl Reader {
     }
 
     /// `[tool]` itself contains something other than a table of settings.
-    pub(super) fn no_tool(&mut self, entry: &Entry<'_>) {
+    pub(super) fn no_tool(&mut self, entry: &FileEntry<'_>) {
         let what = if Section::Tool.keys().contains(&entry.key) {
             let key = entry.key;
             format!("`{key}` needs the name of a tool: [tool.\"name\"]; \"*\" means all tools")
         } else {
             let (key, found) = (snippet(entry.key, SHOWN), found(entry.value));
-            format!("`{key}` is taken for the name of a tool and expects a table, found {found}")
+            format!("`{key}` is read as the name of a tool and must be a table, found {found}")
         };
         self.object(&entry.key_span, what);
     }
 
     /// The file switches off a bound that must remain.
-    pub(super) fn last_bound(&mut self, entry: &Entry<'_>) {
+    pub(super) fn last_bound(&mut self, entry: &FileEntry<'_>) {
         let key = entry.key;
         let what = format!(
-            "`{key}` is a last bound and cannot be switched off; the highest number is {}",
+            "`{key}` is a hard limit and cannot be switched off; the highest value is {}",
             Self::MOST
         );
         self.object(&entry.span, what);
@@ -131,7 +131,7 @@ impl Reader {
     /// A value, if it has the expected type.
     fn read<'a, T>(
         &mut self,
-        entry: &Entry<'a>,
+        entry: &FileEntry<'a>,
         expected: &str,
         read: impl FnOnce(&'a DeValue<'a>) -> Option<T>,
     ) -> Option<T> {
@@ -144,23 +144,23 @@ impl Reader {
 
     pub(super) fn table<'a>(
         &mut self,
-        entry: &Entry<'a>,
+        entry: &FileEntry<'a>,
         expected: &str,
     ) -> Option<&'a DeTable<'a>> {
         self.read(entry, expected, DeValue::as_table)
     }
 
-    pub(super) fn flag(&mut self, entry: &Entry<'_>) -> Option<bool> {
+    pub(super) fn flag(&mut self, entry: &FileEntry<'_>) -> Option<bool> {
         self.read(entry, "true or false", DeValue::as_bool)
     }
 
     /// A number within bounds; `or` names what else the key accepts.
-    pub(super) fn number(&mut self, entry: &Entry<'_>, least: u32, or: &str) -> Option<u32> {
+    pub(super) fn number(&mut self, entry: &FileEntry<'_>, least: u32, or: &str) -> Option<u32> {
         self.number_within(entry, least..=Self::MOST, or)
     }
 
     /// A number, or `false` for never.
-    pub(super) fn number_or_never(&mut self, entry: &Entry<'_>, least: u32) -> Option<u32> {
+    pub(super) fn number_or_never(&mut self, entry: &FileEntry<'_>, least: u32) -> Option<u32> {
         if entry.is_false() {
             return NEVER;
         }
@@ -170,7 +170,7 @@ impl Reader {
     /// A number within the given bounds.
     pub(super) fn number_within(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &FileEntry<'_>,
         bounds: RangeInclusive<u32>,
         or: &str,
     ) -> Option<u32> {
@@ -185,12 +185,20 @@ impl Reader {
     }
 
     /// The same as a size.
-    pub(super) fn size(&mut self, entry: &Entry<'_>, bounds: RangeInclusive<u32>) -> Option<usize> {
+    pub(super) fn size(
+        &mut self,
+        entry: &FileEntry<'_>,
+        bounds: RangeInclusive<u32>,
+    ) -> Option<usize> {
         let number = self.number_within(entry, bounds, "")?;
         usize::try_from(number).ok()
     }
 
-    pub(super) fn choice<T: Copy>(&mut self, entry: &Entry<'_>, known: &[(&str, T)]) -> Option<T> {
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        entry: &FileEntry<'_>,
+        known: &[(&str, T)],
+    ) -> Option<T> {
         let text = self.read(entry, &one_of(known), DeValue::as_str)?;
         self.chosen(entry.key, text, &entry.span, known)
     }
@@ -217,7 +225,7 @@ impl Reader {
     }
 
     /// A text that is not blank.
-    pub(super) fn text<'a>(&mut self, entry: &Entry<'a>, expected: &str) -> Option<&'a str> {
+    pub(super) fn text<'a>(&mut self, entry: &FileEntry<'a>, expected: &str) -> Option<&'a str> {
         let says_something = |text: &&str| !text.trim().is_empty();
         self.read(entry, expected, |value| {
             value.as_str().filter(says_something)
@@ -225,12 +233,12 @@ impl Reader {
     }
 
     /// Reads steps into their field, if they are valid.
-    pub(super) fn set_steps(&mut self, entry: &Entry<'_>, least: u32, steps: &mut Steps) {
+    pub(super) fn set_steps(&mut self, entry: &FileEntry<'_>, least: u32, steps: &mut Steps) {
         *steps = self.steps(entry, *steps, least).unwrap_or(*steps);
     }
 
     /// `{ notice = 2, refuse = 4 }` or `false`; steps that are not given keep their value.
-    pub(super) fn steps(&mut self, entry: &Entry<'_>, now: Steps, least: u32) -> Option<Steps> {
+    pub(super) fn steps(&mut self, entry: &FileEntry<'_>, now: Steps, least: u32) -> Option<Steps> {
         let (notice, refuse) = self.parts(entry, least)?;
         let refuse_at = refuse.unwrap_or(now.refuse);
         let notice_at = match notice {
@@ -256,7 +264,7 @@ impl Reader {
         Some(Steps::new(notice_at, refuse_at))
     }
 
-    fn parts(&mut self, entry: &Entry<'_>, least: u32) -> Option<(Option<u32>, Option<u32>)> {
+    fn parts(&mut self, entry: &FileEntry<'_>, least: u32) -> Option<(Option<u32>, Option<u32>)> {
         let table = match entry.value {
             DeValue::Table(table) => table,
             DeValue::Boolean(false) => return Some((NEVER, NEVER)),
@@ -284,7 +292,7 @@ impl Reader {
     /// A list of texts, each with its position.
     pub(super) fn texts<'a>(
         &mut self,
-        entry: &Entry<'a>,
+        entry: &FileEntry<'a>,
         expected: &str,
     ) -> Vec<(&'a str, Range<usize>)> {
         let DeValue::Array(items) = entry.value else {
@@ -293,7 +301,7 @@ impl Reader {
         };
         if items.len() > MOST_LISTED {
             let (key, many) = (entry.key, items.len());
-            let what = format!("`{key}` lists {many}, more than the {MOST_LISTED} that are read");
+            let what = format!("`{key}` lists {many}, more than the limit of {MOST_LISTED}");
             self.object(&entry.key_span, what);
             return Vec::new();
         }
@@ -312,7 +320,7 @@ impl Reader {
     }
 
     /// Places in arguments: names, or JSON Pointers, which start with a slash.
-    pub(super) fn places(&mut self, entry: &Entry<'_>) -> Vec<Path> {
+    pub(super) fn places(&mut self, entry: &FileEntry<'_>) -> Vec<Path> {
         let expected = "a list of arguments such as [\"request_id\", \"/meta/trace\"]";
         let texts = self.texts(entry, expected);
         let mut places = Vec::with_capacity(texts.len());

@@ -1,17 +1,16 @@
-//! A value that is missing, or that says the same as none.
+//! Rules for a value that is missing, or that means the same as none.
 
-use super::{ProposedEdit, Site};
+use super::{ObjectionSite, ProposedEdit};
 use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted};
 use crate::validate::Properties;
 use crate::words::{IssueCode, Work};
 
-/// Schemas that are generated from code often list a key as required although it has a default. It is
-/// the only value that is ever filled in, and only where no value for that key is anywhere in the call: in
-/// `{"params": {"env": "staging"}}` it would displace what was sent. Where something may be destroyed, the model has
-/// to say it.
-pub(super) fn default_for_missing(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    // A key that is only required under a condition may be left out with the condition.
+/// Generated schemas often list a key as required although it has a default. The default is the only value that is ever filled
+/// in, and only if no value for that key is anywhere in the call: in `{"params": {"env": "staging"}}` it would displace what
+/// was sent. If something may be destroyed, the model has to send the value.
+pub(super) fn default_for_missing(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    // A key that is only required under a condition may be absent because the condition is.
     let is_condition = |part: &str| matches!(part, "then" | "else" | "if" | "dependentSchemas");
     let is_conditional = || {
         site.located
@@ -33,9 +32,13 @@ pub(super) fn default_for_missing(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     Some(ProposedEdit::Insert(site.path().clone(), default))
 }
 
-/// Whether a value for this key may have been sent somewhere else: under a key that is close and that the schema does not
-/// list beside it, or in a text that names it. Also if there is not enough work left to find out.
-fn was_sent_elsewhere(site: &Site<'_, '_>, key: &str, properties: &Properties<'_>) -> bool {
+/// Whether a value for this key may have been sent elsewhere: under a similar key that the schema does not list next to it, or
+/// in a text that names it. Also true if there is not enough work left to find out.
+fn was_sent_elsewhere(
+    site: &ObjectionSite<'_, '_>,
+    key: &str,
+    properties: &Properties<'_>,
+) -> bool {
     let siblings = site.siblings().unwrap_or_default().iter();
     let mut siblings = siblings.filter(|(name, _)| name != key);
     let (wanted, work) = (Wanted::new(key), site.scope.work);
@@ -57,11 +60,10 @@ fn names(value: &Value<'_>, key: &Wanted<'_>, work: &Work) -> bool {
     }
 }
 
-/// Schemas that are generated from code declare defaults that their own types do not allow: `true` for a
-/// text, `"all"` beside allowed values without it. A model that sends it does as it was told. A guess, for
-/// tools that read: absent means that value by the schema's word only, and a schema that contradicts itself may be
-/// wrong twice. A required argument stays, and is refused.
-pub(super) fn default_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Generated schemas declare defaults that their own types do not allow: `true` for a string, `"all"` next to allowed values
+/// without it. A model that sends it follows the schema. A guess, for read-only tools: only the schema says that absent means
+/// that value, and a schema that contradicts itself may be wrong twice. A required argument stays, and is refused.
+pub(super) fn default_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let (key, parent) = (site.key()?, site.located.owner.parent().parent());
     if site.code() == IssueCode::UnknownKey || site.requires(&parent, &key) {
@@ -72,16 +74,16 @@ pub(super) fn default_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     (Value::from(default) == *site.value()?).then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
-/// Many models fill in every key they know. Lossless: null and absent say the same, except where something may be
-/// destroyed: there the argument may be the filter that was lost. A required key stays, and is refused, unless the
-/// schema has a default for it.
-pub(super) fn null_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Many models fill in every key they know. Lossless: null and absent mean the same, except where something may be destroyed:
+/// there the argument may be a filter that was lost. A required key stays, and is refused, unless the schema has a default for
+/// it.
+pub(super) fn null_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     matches!(site.value()?, Value::Null).then_some(())?;
     leave_out(site)
 }
 
-/// Leaves an optional member out, or puts in the default of a required one.
-fn leave_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Leaves out an optional member, or inserts the default of a required one.
+fn leave_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let (key, parent) = (site.key()?, site.located.owner.parent().parent());
     let properties = site.scope.properties(&parent);
@@ -100,10 +102,10 @@ fn leave_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A guess, and only for tools that read: the text may be all that is left of a value. It counts where no text is
-/// accepted, or only a few that are listed; where any text of a certain form is accepted, an empty one may be meant to
-/// clear a value. `"undefined"` and `"NaN"` are variables that were never filled in, and are always refused.
-pub(super) fn null_text_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess, and only for read-only tools: the text may be all that is left of a value. It applies where no text is accepted, or
+/// only a few listed ones; where any text of a certain form is accepted, an empty one may be meant to clear a value.
+/// `"undefined"` and `"NaN"` are variables that were never filled in, and are always refused.
+pub(super) fn null_text_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let listed = || {
         let text = site.value()?.as_str()?;
         (site.code() == IssueCode::Enum).then_some(text)

@@ -1,19 +1,18 @@
-//! A key under another name, or one that says nothing.
+//! Rules for a key under another name, or one that says nothing.
 
 use std::borrow::Cow;
 
 use serde_json::Value as Schema;
 
-use super::{ProposedEdit, Site, only};
+use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
 use crate::validate::free_names;
 use crate::words::{IssueCode, word_list};
 
-/// Models mix the conventions of the languages they know. Lossless where exactly one key is the same but
-/// for case and separators; of a missing key also where signs are around it (`_class`, where a language reserves the
-/// word).
-pub(super) fn key_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators;
+/// for a missing key also except for surrounding punctuation (`_class`, where a language reserves the word).
+pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     match site.code() {
         IssueCode::Required => {
             let key = site.key()?;
@@ -32,7 +31,7 @@ pub(super) fn key_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// Whether two names are the same but for signs around them.
+/// Whether two names are equal except for surrounding punctuation.
 fn same_bare(left: &str, right: &str) -> bool {
     fn bare(name: &str) -> &str {
         name.trim_matches(['_', '.', ' '])
@@ -40,9 +39,9 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A guess, where exactly one key is near, one slip of the pen away, and the value fits. A similar name
-/// (`path` for `filePath`) is only proposed to the model: it is the right one too seldom.
-pub(super) fn key_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess: exactly one key is close, one typing error away, and the value fits. A similar name (`path` for `filePath`) is only
+/// proposed to the model: it is too rarely the right one.
+pub(super) fn key_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
         return None;
     }
@@ -67,24 +66,24 @@ pub(super) fn key_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// Lossless: nothing else is missing, nothing else is left over, the value is a list or an object that fits, and the words
-/// are the same but for plurals and for words that only say what kind of value follows. Any other word may turn the
-/// meaning round (`exclude_grades`, `old_grades`).
-pub(super) fn key_words(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Lossless: nothing else is missing, nothing else is left over, the value is a list or an object that fits, and the words are
+/// equal except for plurals and words that only name the kind of value. Any other word may reverse the meaning
+/// (`exclude_grades`, `old_grades`).
+pub(super) fn key_words(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     let words = full_words(sent);
     (!words.is_empty() && words == full_words(&missing)).then(|| site.rename(sent, &missing))
 }
 
-/// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a text fits
+/// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a string fits
 /// anywhere.
-fn only_pair<'s>(site: &Site<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
+fn only_pair<'s>(site: &ObjectionSite<'s, '_>) -> Option<(&'s str, Cow<'s, str>)> {
     let (sent, value, missing) = only_left(site)?;
     matches!(value, Value::Array(_) | Value::Object(_)).then_some((sent, missing))
 }
 
 /// The only unknown key of an object with its value, and the only key that it lacks.
-fn only_left<'s>(site: &Site<'s, '_>) -> Option<(&'s str, &'s Value<'s>, Cow<'s, str>)> {
+fn only_left<'s>(site: &ObjectionSite<'s, '_>) -> Option<(&'s str, &'s Value<'s>, Cow<'s, str>)> {
     if site.code() != IssueCode::Required {
         return None;
     }
@@ -98,17 +97,17 @@ fn only_left<'s>(site: &Site<'s, '_>) -> Option<(&'s str, &'s Value<'s>, Cow<'s,
     is_plain(name).then_some((name.as_ref(), value, site.key()?))
 }
 
-/// Whether a name has no sign that may turn its meaning round: `!scopes`, `-scopes`.
+/// Whether a name has no punctuation that may reverse its meaning: `!scopes`, `-scopes`.
 pub(super) fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
     name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(plain)
 }
 
-/// Words of keys that say only what kind of value follows.
+/// Words of keys that only name the kind of value.
 const EMPTY_WORDS: &str = "a an the my data value values list array items input inputs param params parameter \
     parameters arg args argument arguments field object dict json";
 
-/// The words of a key that say something, in the singular.
+/// The meaningful words of a key, in the singular.
 fn full_words(name: &str) -> Vec<String> {
     let mut words = words(name);
     words.retain(|word| !EMPTY_WORDS.split(' ').any(|empty| empty == word));
@@ -118,19 +117,19 @@ fn full_words(name: &str) -> Vec<String> {
     words
 }
 
-/// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object
-/// that fits.
-pub(super) fn only_key_left(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object that
+/// fits.
+pub(super) fn only_key_left(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     full_words(sent)
         .is_empty()
         .then(|| site.rename(sent, &missing))
 }
 
-/// A guess, for tools that read: the value is one that only the missing key allows, nothing else is missing, nothing else is
-/// left over. The name must not say anything of its own: each of its words is one of the missing key or of its description.
-/// `old_status` and `exclude_status` have one that is not.
-pub(super) fn key_of_allowed_value(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess, for read-only tools: only the missing key allows the value, nothing else is missing, nothing else is left over. The
+/// name must not add any meaning: each of its words belongs to the missing key or its description. `old_status` and
+/// `exclude_status` have one that does not.
+pub(super) fn key_of_allowed_value(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let (sent, value, missing) = only_left(site)?;
     let property = site.schema.follow(site.properties().get(&missing)?);
     let allowed = keyword(property, "enum")?.as_array()?;
@@ -151,28 +150,27 @@ pub(super) fn key_of_allowed_value(site: &Site<'_, '_>) -> Option<ProposedEdit> 
     (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
 }
 
-/// Words of descriptions that turn the meaning of a name round: `not_status`, where the text says "not empty".
+/// Words of descriptions that reverse the meaning of a name: `not_status`, where the text says "not empty".
 const TURNING_WORDS: &[&str] = word_list![
     not no non un without except exclude ignore skip old new previous next from to min max before after if unless other
 ];
 
-/// A member that has neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. Where
-/// something may be destroyed it may be what is left of a filter.
-pub(super) fn empty_member_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A member with neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. If something
+/// may be destroyed, it may be the rest of a filter.
+pub(super) fn empty_member_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let is_unknown = site.code() == IssueCode::UnknownKey;
     let says_nothing = is_unknown && site.key()?.trim().is_empty() && is_empty(site.value()?);
     says_nothing.then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
-/// Nothing is said by null and by an empty value. A key that holds anything else is never dropped: it may forbid the call
-/// (`dry_run`), narrow it (`exclude`, which repeats a value by nature) or give it a unit. Lossy, since the key itself is
-/// gone, and for tools that read, since its name may say something. Only where the schema says that there are no other
-/// keys, and none that it lists is close.
-pub(super) fn unknown_key_dropped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
-    // These name a tool, and it may be another one.
+/// Null and an empty value say nothing. A key with any other value is never dropped: it may forbid the call (`dry_run`), narrow
+/// it (`exclude`, which naturally repeats a value) or give it a unit. Lossy, since the key itself is gone, and for read-only
+/// tools, since its name may mean something. Only if the schema forbids other keys, and none that it lists is close.
+pub(super) fn unknown_key_dropped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    // These name a tool, which may be another one.
     const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
     let key = site.key()?;
-    // An object of which nothing is left was meant to say something else.
+    // An object with nothing left was meant to say something else.
     let leaves_something = site.siblings()?.len() > 1;
     if site.code() != IssueCode::UnknownKey
         || !leaves_something
@@ -181,7 +179,7 @@ pub(super) fn unknown_key_dropped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     {
         return None;
     }
-    // A key that is close to one that did not come is most likely that one.
+    // A key that is close to an absent one is most likely that one.
     let (wanted, work) = (Wanted::new(&key), site.scope.work);
     let is_close = |name: &str| wanted.similarity(name, work) >= CLOSE;
     let absent = free_names(site.properties().names(), site.siblings()?);

@@ -1,25 +1,25 @@
-//! One layer too many around a value, or one too few.
+//! Rules for one layer too many around a value, or one too few.
 
 use serde_json::Value as Schema;
 
 use super::keys::is_plain;
-use super::{ProposedEdit, Site, says_something};
+use super::{ObjectionSite, ProposedEdit, says_something};
 use crate::json::{Path, Value, keyword, parse_at};
 use crate::nearest::words;
 use crate::words::envelope::says_nothing;
 use crate::words::word_list;
 
-/// How deep an object in a text may be nested.
+/// How deep an object in a string may be nested.
 const DEEPEST: usize = 64;
 
-/// Names that models give to a layer around the arguments. (With `properties` a schema lists the arguments.)
+/// Names that models give to a layer around the arguments. (`properties` is how a schema lists the arguments.)
 const LAYERS: &[&str] = word_list![
     arguments parameters properties input args params kwargs tool_input
 ];
 
-/// Models wrap the arguments as they see them wrapped in transcripts. Lossless, where the layer is the
-/// only key, its name says nothing and the schema does not know it.
-pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models wrap the arguments as they see them wrapped in transcripts. Lossless if the layer is the only key, its name says
+/// nothing and the schema does not know it.
+pub(super) fn layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let [(key, inner)] = site.root.as_object()? else {
         return None;
     };
@@ -33,7 +33,7 @@ pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
     let inner = match inner {
         Value::Object(_) => inner.clone().into_owned(),
-        // The layer may hold its object as text.
+        // The layer may contain its object as a string.
         Value::String(text) => match parse_at(text, 0, DEEPEST)? {
             (object @ Value::Object(_), end) if end == text.len() => object,
             _ => return None,
@@ -43,19 +43,19 @@ pub(super) fn layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     Some(ProposedEdit::Replace(Path::root(), inner))
 }
 
-/// Words of names that say only that arguments are inside.
+/// Words of names that only say that arguments are inside.
 const WORDS_OF_LAYERS: &[&str] = word_list![
     argument arguments arg args parameter parameters param params kwargs input inputs properties request body payload data
     query options config settings call calls tool tools use uses function functions action actions json object root
 ];
 
-/// How many layers are taken off: `{"tool_calls": [{"function": {…}}]}`.
+/// How many layers are removed: `{"tool_calls": [{"function": {…}}]}`.
 const MOST_LAYERS: usize = 3;
 
-/// A guess, for tools that read: a layer is the only key that says something, or a list of one; the schema does not know it,
-/// and what is inside fits as it is. Its name must say nothing of its own: each word is one for a layer, or one of the
-/// parameters and the title of the schema. `dry_run`, `undo` and `not` have others.
-pub(super) fn named_layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess, for read-only tools: a layer is the only meaningful key, or a list of one; the schema does not know it, and the
+/// content fits as it is. Its name must not add any meaning: each word is a word for a layer, or belongs to the parameters and
+/// the title of the schema. `dry_run`, `undo` and `not` have others.
+pub(super) fn named_layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let properties = site.scope.properties(&Path::root());
     if properties.len() == 0 {
         return None;
@@ -93,9 +93,9 @@ pub(super) fn named_layer_unwrapped(site: &Site<'_, '_>) -> Option<ProposedEdit>
     None
 }
 
-/// Models write the key once for the argument and once more inside it. Lossless, where the object holds
-/// nothing else and an object is not what the schema wants there.
-pub(super) fn key_repeated(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models write the key once for the argument and once more inside it. Lossless if the object contains nothing else and the
+/// schema does not want an object there.
+pub(super) fn key_repeated(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let [(name, inner)] = site.wrong_type()?.as_object()? else {
         return None;
@@ -104,9 +104,9 @@ pub(super) fn key_repeated(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     is_repeated.then(|| site.replace(inner.clone()))
 }
 
-/// A guess, where the tool has exactly one required parameter and the value fits it. Of texts only a single word counts:
-/// a sentence may say that the model does not want to call anything.
-pub(super) fn sole_parameter(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess: the tool has exactly one required parameter and the value fits it. Only a single word is accepted as text: a
+/// sentence may say that the model does not want to call anything.
+pub(super) fn sole_parameter(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let bare = match site.root {
         Value::Object(_) | Value::Null => false,
         Value::String(text) => is_word(text.trim()),
@@ -127,7 +127,7 @@ pub(super) fn sole_parameter(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     ))
 }
 
-/// Whether a text is one word or name. Text that looks like JSON is broken JSON, and says nothing about one parameter.
+/// Whether a text is one word or name. Text that looks like JSON is broken JSON, and is not evidence for one parameter.
 fn is_word(text: &str) -> bool {
     let ends_like_a_sentence = text.ends_with(['.', '!', '?', ':', '…', '。']);
     !matches!(text, "" | "null" | "None" | "undefined" | "NaN")

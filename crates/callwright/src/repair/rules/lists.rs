@@ -1,15 +1,15 @@
-//! A list where a single value belongs, a single value or a text where a list belongs.
+//! Rules for a list where a single value belongs, and a single value or a text where a list belongs.
 
 use ahash::AHashSet;
 use serde_json::Value as Schema;
 
 use super::super::tolerant::is_number;
-use super::{ProposedEdit, Site, only, says_something};
+use super::{ObjectionSite, ProposedEdit, only, says_something};
 use crate::json::{Number, Path, Value, keyword};
 
-/// Lossless: the one value is still there. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a
-/// filter must not become no filter.
-pub(super) fn scalar_from_array(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Lossless: the one value is kept. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a filter
+/// must not become no filter.
+pub(super) fn scalar_from_array(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if site.path().is_root() {
         return None;
     }
@@ -19,12 +19,11 @@ pub(super) fn scalar_from_array(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence
-/// that the value is an item: a number or a boolean that fits, an object whose keys the schema lists, or a
-/// text that it lists among the allowed items. Any other text fits every list of texts (it may be a list
-/// in some notation, or a word for nothing) and is left alone; so is an item of a list: there a list is
-/// missing, not its brackets.
-pub(super) fn array_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence that the value is
+/// an item: a number or a boolean that fits, an object whose keys the schema lists, or a string that is listed among the
+/// allowed items. Any other string fits every list of strings (it may be a list in some notation, or a word for nothing) and is
+/// left alone; so is an item of a list: there a list is missing, not its brackets.
+pub(super) fn array_from_scalar(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     site.siblings()?;
     let single = site.wrong_type()?;
     let is_item = match single {
@@ -43,27 +42,26 @@ pub(super) fn array_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     is_item.then(|| site.replace(Value::Array(vec![single.clone()])))
 }
 
-/// Models add a level of brackets to nested lists. Lossless where the outer list holds nothing else and
-/// what is inside is a list of lists or of objects that fits: each stays what it was. A list of plain
-/// values is left alone: `[["ls", "-l"]]` for a list of commands may be one command with its option, and
-/// `[[1, 5]]` a range.
-pub(super) fn list_layer(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models add a level of brackets to nested lists. Lossless if the outer list contains nothing else and the content is a list
+/// of lists or of objects that fits: each stays as it was. A list of plain values is left alone: `[["ls", "-l"]]` for a list of
+/// commands may be one command with its option, and `[[1, 5]]` a range.
+pub(super) fn list_layer(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let too_deep = site.wrong_type()?;
     if !matches!(too_deep, Value::Array(_)) || site.path().is_root() {
         return None;
     }
-    // The list that is too much is the one around the objection, or the one around that.
+    // The surplus list is the one around the objection, or the one around that.
     let around = site.path().parent();
     let candidates = [around.clone(), around.parent()];
     let layers = candidates.into_iter();
     only(layers.filter(|path| is_layer(site.root, path))).map(ProposedEdit::Unwrap)
 }
 
-/// How many items are looked at here. Each of many may be objected to, and each objection comes here; the
-/// validator sees them all.
+/// How many items are examined here. Each of many may have an objection, and each objection leads here; the validator sees them
+/// all.
 const LOOKED_AT: usize = 64;
 
-/// Whether the list at a path holds nothing but a list of lists or of objects.
+/// Whether the list at a path contains only a list of lists or of objects.
 fn is_layer(root: &Value<'_>, path: &Path) -> bool {
     let Some([Value::Array(items)]) = root.at(path).and_then(Value::as_array) else {
         return false;
@@ -74,10 +72,10 @@ fn is_layer(root: &Value<'_>, path: &Path) -> bool {
     !items.is_empty() && (lists || objects)
 }
 
-/// Models write lists as people do. Lossless, and only where the schema says what the pieces are (numbers, or texts that
-/// it lists) and the commas can only separate them: each has a blank after it, or each number has a point. A list of any
-/// texts may hold a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
-pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models write lists the way people do. Lossless, and only if the schema says what the pieces are (numbers, or listed strings)
+/// and the commas can only separate them: each is followed by a blank, or each number has a decimal point. A list of arbitrary
+/// strings may contain a comma (`"Paris, France"`). Commas of both kinds (`1,5, 2,5`) have two readings.
+pub(super) fn list_from_text(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?;
     if let Some(allowed) = keyword(site.items()?, "enum") {
         let allowed = allowed.as_array()?;
@@ -101,8 +99,8 @@ pub(super) fn list_from_text(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// The pieces as a list of numbers, if the schema wants one and that is what they are.
-fn numbers(site: &Site<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
+/// The pieces as a list of numbers, if the schema wants one and they all are numbers.
+fn numbers(site: &ObjectionSite<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
     let kind = keyword(site.items()?, "type").and_then(Schema::as_str);
     let pieces = pieces.iter().map(|piece| piece.trim());
     if !matches!(kind, Some("integer" | "number"))
@@ -118,9 +116,9 @@ fn numbers(site: &Site<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit> {
 /// Fewer may be a few decimal numbers among whole ones.
 const SHORTEST_ODD: usize = 5;
 
-/// A guess: a comma between digits may also be a decimal comma (`3,5`) or set off thousands (`1,234`). It separates where the
-/// items are whole or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
-pub(super) fn list_from_commas(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess: a comma between digits may also be a decimal comma (`3,5`) or a thousands separator (`1,234`). It separates items
+/// if they are whole numbers or the list is odd (decimal commas come in pairs), and no piece could be a group of three digits.
+pub(super) fn list_from_commas(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let pieces: Vec<&str> = site.misplaced_text()?.split(',').collect();
     let after_commas = pieces.get(1..)?;
     let is_whole = keyword(site.items()?, "type").and_then(Schema::as_str) == Some("integer");

@@ -1,8 +1,8 @@
 //! The rules on values: one table, in the order in which they are tried.
 //!
-//! A rule looks at one objection and proposes at most one change there. It never decides: the validator
-//! is asked whether the change helps. What a rule does is said in its row, why and when beside its function. Adding a rule
-//! is a function, a row here and cases in the corpus.
+//! A rule takes one objection and proposes at most one change there. It never decides: the validator is asked whether the
+//! change helps. The row of a rule says what it does, its function why and when. Adding a rule takes a function, a row here and
+//! cases in the corpus.
 
 mod absent;
 mod keys;
@@ -26,15 +26,15 @@ use crate::words::{IssueCode, Work};
 
 /// A rule of repair.
 pub(super) struct RepairRule {
-    /// What people are told about it.
+    /// Its description for people.
     pub(super) row: RuleRow,
-    /// Its place among all rules.
+    /// Its position among all rules.
     number: u32,
-    /// Which of two rules of one grade is tried first. Rules of the same cost that propose different
-    /// values for one place make the call ambiguous.
+    /// Which of two rules of one grade is tried first. Rules of equal cost that propose different values for one place make the
+    /// call ambiguous.
     pub(super) cost: u8,
-    /// What it would change about an objection.
-    pub(super) propose: fn(&Site<'_, '_>) -> Option<ProposedEdit>,
+    /// The change it proposes for an objection.
+    pub(super) propose: fn(&ObjectionSite<'_, '_>) -> Option<ProposedEdit>,
 }
 
 macro_rules! rules {
@@ -68,9 +68,9 @@ rules! {
     types::boolean_from_string = Lossless, 1, Destroys;
     /// A string sent without quotes, `5`, becomes a string.
     types::string_from_scalar = Lossless, 1, Destroys;
-    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
+    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, gets the schema's spelling.
     values::enum_spelling = Lossless, 1, Destroys;
-    /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
+    /// A key in another spelling, `file_path` for `filePath`, gets the schema's spelling.
     keys::key_spelling = Lossless, 1, Destroys;
     /// A date or a time with other separators, `2026/01/31`, is written as its format requires.
     values::date_separators = Lossless, 1, Destroys;
@@ -78,7 +78,7 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument sent as null is left out; a required one gets the schema's default.
     absent::null_left_out = Lossless, 2, Changes;
-    /// A member without a name and without a value, `"": ""`, is left out.
+    /// A member with neither a name nor a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
     /// A list of one, `["a"]`, where a single value belongs becomes that value.
     lists::scalar_from_array = Lossless, 2, Destroys;
@@ -120,13 +120,13 @@ rules! {
     layers::sole_parameter = Guess, 4, Reads;
 }
 
-// A site notes in a bit for each which rules have nothing to say.
+// A site keeps one bit per rule, set if the rule proposes nothing.
 const _: () = assert!(RULES.len() <= u64::BITS as usize);
 
-/// What all objections to a call have in common.
+/// What all objections to a call share.
 pub(super) struct Scope<'c> {
     pub(super) schema: &'c CompiledSchema,
-    /// What is left for this call. A rule that runs out of it proposes nothing.
+    /// The remaining work for this call. A rule that runs out of it proposes nothing.
     pub(super) work: &'c Work,
     properties: PropertiesByOwner<'c>,
 }
@@ -143,33 +143,33 @@ impl<'c> Scope<'c> {
     fn properties(&self, owner: &Path) -> Rc<Properties<'c>> {
         self.properties.found(owner).unwrap_or_else(|| {
             let properties = self.properties.of(owner);
-            // Every part was looked at.
+            // Every part was examined.
             self.work.take(properties.parts() * LOOKED_AT);
             properties
         })
     }
 }
 
-/// What looking up one key costs, in steps, and what comparing the spelling of a name with one that is allowed does.
+/// The cost, in steps, of looking up one key, and of comparing the spelling of a name with an allowed one.
 const LOOKED_AT: usize = 60;
 const COMPARED_WITH: usize = 15;
 
-/// An objection and what is known about it.
-pub(super) struct Site<'s, 'c> {
+/// An objection, and what is known about it.
+pub(super) struct ObjectionSite<'s, 'c> {
     pub(super) located: &'s LocatedIssue,
     root: &'s Value<'s>,
     places: &'s Indexed<'s, 's>,
     scope: &'s Scope<'c>,
     schema: &'c CompiledSchema,
-    /// The part of the schema that objects. Most rules ask for it, and finding it takes longer than they do.
+    /// The part of the schema that objects. Most rules need it, and finding it takes longer than they do.
     node: OnceCell<Option<&'c Schema>>,
-    /// The value that is objected to, and the object around it: the same holds for them.
+    /// The value with the objection, and the object around it; cached for the same reason.
     value: OnceCell<Option<&'s Value<'s>>>,
     wrong_type: OnceCell<Option<&'s Value<'s>>>,
     siblings: OnceCell<Option<&'s [Member<'s>]>>,
-    /// The first edit that a rule proposed, and the rule's number: it is asked for again when the edit is tried.
+    /// The first edit that a rule proposed, and the rule's number: it is needed again when the edit is tried.
     proposed: OnceCell<(u32, Rc<ProposedEdit>)>,
-    /// The rules that have nothing to say, a bit for each: most are asked twice.
+    /// The rules that propose nothing, one bit each: most are asked twice.
     silent: Cell<u64>,
 }
 
@@ -186,7 +186,7 @@ pub(super) enum ProposedEdit {
 }
 
 impl ProposedEdit {
-    /// The place that it changes.
+    /// The path that it changes.
     pub(super) fn path(&self) -> &Path {
         match self {
             ProposedEdit::Replace(path, _)
@@ -198,14 +198,14 @@ impl ProposedEdit {
     }
 }
 
-impl<'s, 'c> Site<'s, 'c> {
+impl<'s, 'c> ObjectionSite<'s, 'c> {
     pub(super) fn new(
         located: &'s LocatedIssue,
         root: &'s Value<'s>,
         places: &'s Indexed<'s, 's>,
         scope: &'s Scope<'c>,
     ) -> Self {
-        Site {
+        ObjectionSite {
             located,
             root,
             places,
@@ -220,7 +220,7 @@ impl<'s, 'c> Site<'s, 'c> {
         }
     }
 
-    /// What a rule would change here.
+    /// The change that a rule proposes here.
     pub(super) fn propose(&self, rule: &RepairRule) -> Option<Rc<ProposedEdit>> {
         let (silent, bit) = (self.silent.get(), 1 << rule.number);
         if silent & bit != 0 {
@@ -255,12 +255,12 @@ impl<'s, 'c> Site<'s, 'c> {
         self.located.issue.code
     }
 
-    /// The value that is objected to.
+    /// The value with the objection.
     fn value(&self) -> Option<&'s Value<'s>> {
         *self.value.get_or_init(|| self.places.at(self.path()))
     }
 
-    /// The value, if its type is what is objected to: only then may it become another type.
+    /// The value, if the objection is to its type: only then may it become another type.
     fn wrong_type(&self) -> Option<&'s Value<'s>> {
         *self.wrong_type.get_or_init(|| self.find_wrong_type())
     }
@@ -277,23 +277,23 @@ impl<'s, 'c> Site<'s, 'c> {
         }
     }
 
-    /// The text of a value that should not be text.
+    /// The text of a value that should not be a string.
     fn misplaced_text(&self) -> Option<&'s str> {
         self.wrong_type().and_then(Value::as_str)
     }
 
-    /// What the schema says about the items of the list that it wants here.
+    /// The schema of the items of the list that is wanted here.
     fn items(&self) -> Option<&'c Schema> {
         let node = self.node()?;
         Some(self.schema.follow(keyword(node, "items")?))
     }
 
-    /// The key that is objected to.
+    /// The key with the objection.
     fn key(&self) -> Option<Cow<'s, str>> {
         self.path().last()
     }
 
-    /// The members of the object that is around the objection.
+    /// The members of the object around the objection.
     fn siblings(&self) -> Option<&'s [Member<'s>]> {
         *self.siblings.get_or_init(|| {
             let is_inside = !self.path().is_root();
@@ -316,18 +316,18 @@ impl<'s, 'c> Site<'s, 'c> {
         Some(names.filter(move |name| !properties.has(name)))
     }
 
-    /// Counts the keys or allowed values that a rule goes through; nothing, if they are more than may be looked at.
+    /// Counts the keys or allowed values that a rule goes through; `None` if that exceeds the remaining work.
     fn look_at(&self, count: usize) -> Option<()> {
         self.scope.work.take(count * LOOKED_AT).then_some(())
     }
 
-    /// The same where each is only compared with one name: most differ in their first letter.
+    /// The same if each is only compared with one name: most differ in their first letter.
     fn compare_with(&self, count: usize) -> Option<()> {
         let steps = count * COMPARED_WITH;
         self.scope.work.take(steps).then_some(())
     }
 
-    /// Whether the whole schema accepts a value; not, if there is no work left to ask it.
+    /// Whether the whole schema accepts a value; `false` if there is no work left to ask it.
     fn accepts(&self, value: &Value<'_>) -> bool {
         self.scope.work.take(weight(value)) && self.schema.accepts(value)
     }
@@ -340,9 +340,9 @@ impl<'s, 'c> Site<'s, 'c> {
             .is_some_and(|required| required.iter().any(|name| name == key))
     }
 
-    /// Whether an edit depends on nothing but the place that is objected to, and changes nothing else: it takes the place
-    /// of a single value, leaves out a null or renames a key. (What stands in for a null is a default, which is only put in
-    /// if no other argument says it.)
+    /// Whether an edit depends only on the place with the objection, and changes nothing else: it replaces a single value,
+    /// leaves out a null or renames a key. (A null is replaced by a default, which is only inserted if no other argument holds
+    /// the value.)
     pub(super) fn is_independent(&self, edit: &ProposedEdit) -> bool {
         let is_single = |value: &Value<'_>| {
             matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))

@@ -1,15 +1,15 @@
-//! A value of the wrong type that holds the right one.
+//! Rules for a value of the wrong type that contains the right one.
 
 use serde_json::Value as Schema;
 
 use super::super::tolerant::{self, is_number};
 use super::super::{Edit, syntax};
-use super::{ProposedEdit, Site, only};
+use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Number, Value, keyword};
 
-/// The most common slip: everything in quotes. Lossless, digit for digit; `"5 apples"` and
-/// `"1,000"` are not numbers, and `"1.000"` is a thousand in half of the world.
-pub(super) fn number_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// The most common mistake: everything in quotes. Lossless, digit for digit; `"5 apples"` and `"1,000"` are not numbers, and
+/// `"1.000"` is a thousand in half of the world.
+pub(super) fn number_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let digits = text
         .strip_prefix('+')
@@ -21,7 +21,7 @@ pub(super) fn number_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         .then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
 }
 
-/// Whether a point may set off thousands: three digits after it, of an integer or all zero.
+/// Whether a point may be a thousands separator: three digits after it, in an integer or all zero.
 fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
     let Some((whole, fraction)) = text.trim_start_matches('-').split_once('.') else {
         return false;
@@ -30,8 +30,8 @@ fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
     grouped && (wants_whole || fraction == "000")
 }
 
-/// Lossless. `"yes"`, `"1"` and the like are not taken: they may be values of their own.
-pub(super) fn boolean_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Lossless. `"yes"`, `"1"` and the like are not converted: they may be values in their own right.
+pub(super) fn boolean_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let text = site.misplaced_text()?.trim();
     let is = |word: &str| text.eq_ignore_ascii_case(word);
     match (is("true"), is("false")) {
@@ -41,24 +41,23 @@ pub(super) fn boolean_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
 }
 
-/// Ids, zip codes and versions are texts that look like numbers. Lossless: the digits are kept as they
-/// were written. `true` is left alone: `"true"`, `"True"` or `"yes"` could be meant.
-pub(super) fn string_from_scalar(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Ids, zip codes and versions are strings that look like numbers. Lossless: the digits are kept as written. `true` is left
+/// alone: `"true"`, `"True"` or `"yes"` could be meant.
+pub(super) fn string_from_scalar(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     match site.wrong_type()? {
         scalar @ Value::Number(_) => Some(site.replace(Value::String(scalar.to_string().into()))),
         _ => None,
     }
 }
 
-/// The words for true and false, per spelling.
+/// The words for true and false, by spelling.
 const SPELLINGS: [[&str; 2]; 3] = [["true", "false"], ["True", "False"], ["TRUE", "FALSE"]];
 
-/// Tools that pass options on declare switches as texts. Lossless, and only where the schema itself writes
-/// such a word among its allowed values, as its default or example, or both words in its description: that
-/// says that the text is a switch, and whether it is `true`, `True` or `TRUE`. Without it the word is not known
-/// (`yes`, `on`, `1`), and with two spellings neither. The word itself must be there, or be
-/// spelt as it was sent: nothing is invented.
-pub(super) fn string_from_boolean(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Tools that pass options on declare switches as strings. Lossless, and only if the schema itself has such a word among its
+/// allowed values, as its default or example, or both words in its description: that shows that the string is a switch, and
+/// whether it is `true`, `True` or `TRUE`. Otherwise the word is unknown (`yes`, `on`, `1`), and with two spellings neither is
+/// certain. The word itself must be there, or be spelt as it was sent: nothing is invented.
+pub(super) fn string_from_boolean(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let Value::Bool(sent) = site.value()? else {
         return None;
     };
@@ -74,7 +73,7 @@ pub(super) fn string_from_boolean(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     known.then(|| site.replace(Value::String(word.into())))
 }
 
-/// Whether a schema node writes one of these words as a value, or both in its description.
+/// Whether a schema node has one of these words as a value, or both in its description.
 fn writes(node: &Schema, words: &[&str; 2]) -> bool {
     let described = |word: &&str| description(node).any(|said| said == *word);
     words.iter().all(described) || values(node).any(|value| words.contains(&value))
@@ -96,12 +95,12 @@ fn description(node: &Schema) -> impl Iterator<Item = &str> {
         .split(|c: char| !c.is_alphanumeric())
 }
 
-/// How deep a value in a text may be nested.
+/// How deep a value in a string may be nested.
 const DEEPEST: usize = 64;
 
-/// Models that were trained on JSON inside JSON encode once too often; some providers do it to nested
-/// values. The text may be what Python prints (`"['a', 'b']"`). Lossless: the values are the same.
-pub(super) fn json_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models trained on JSON inside JSON encode once too often; some providers do it to nested values. The text may be Python's
+/// notation (`"['a', 'b']"`). Lossless: the values are the same.
+pub(super) fn json_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
     let text = site.misplaced_text()?.trim();
     if !text.starts_with(['[', '{']) {
@@ -109,7 +108,7 @@ pub(super) fn json_from_string(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     }
     let reading = tolerant::read(text, 0, DEEPEST).ok()?;
     let by_python = |edit: &Edit| WRITTEN_BY_PYTHON.contains(&edit.rule);
-    // Escapes in what Python prints may be those of the text around it.
+    // Escapes in Python's notation may belong to the string around it.
     let is_clear = reading.edits.is_empty() || !text.contains('\\');
     let is_whole = reading.end == text.len() && reading.edits.iter().all(by_python);
     (is_clear && is_whole).then(|| site.replace(reading.value))

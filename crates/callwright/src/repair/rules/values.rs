@@ -1,10 +1,10 @@
-//! An allowed value, a date or a time that is written in another way.
+//! Rules for an allowed value, a date or a time in another notation.
 
 use std::slice;
 
 use serde_json::Value as Schema;
 
-use super::{ProposedEdit, Site, only};
+use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{is_slip, same_spelling, words};
 use crate::validate::near_value;
@@ -13,10 +13,10 @@ use crate::words::{Expected, IssueCode, word_list};
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// Lossless where exactly one allowed value is the same but for case, separators and white space. In short words and in
-/// those with capitals inside, case may be the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
+/// Lossless if exactly one allowed value is equal except for case, separators and white space. In short words, and in words
+/// with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
 /// written alike: then it is a convention.
-pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     };
     site.compare_with(allowed.len())?;
     let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
-    // `MBps` beside `KBps`, `Mbar` beside `kbar`: case may be all that tells two units apart.
+    // `MBps` next to `KBps`, `Mbar` next to `kbar`: case may be all that distinguishes two units.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
     let units = short || !is_of_words(text) || !allowed.iter().all(|option| is_of_words(option));
     if units && !written_alike(&allowed) {
@@ -41,7 +41,7 @@ pub(super) fn enum_spelling(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     Some(site.replace(Value::String((*same).to_owned().into())))
 }
 
-/// Whether all are written in small letters, or all in capitals, or all with a capital in front of each word.
+/// Whether all are in lower case, or all in upper case, or all have a capital at the start of each word.
 fn written_alike(allowed: &[&str]) -> bool {
     let small = |text: &&str| !text.contains(char::is_uppercase);
     let capital = |text: &&str| !text.contains(char::is_lowercase);
@@ -49,7 +49,7 @@ fn written_alike(allowed: &[&str]) -> bool {
     allowed.iter().all(small) || allowed.iter().all(capital) || allowed.iter().all(in_front)
 }
 
-/// Whether the text has no small letters, or every capital begins a word of them. `MBps` and `kWh` are not words.
+/// Whether the text has no lower-case letters, or every capital starts a word of them. `MBps` and `kWh` are not words.
 fn is_of_words(text: &str) -> bool {
     let characters: Vec<char> = text.chars().collect();
     let begins_a_word = |at: usize| {
@@ -64,9 +64,8 @@ fn is_of_words(text: &str) -> bool {
     !text.contains(char::is_lowercase) || capitals.all(|(at, _)| begins_a_word(at))
 }
 
-/// A guess, where exactly one allowed value is near (the one that the feedback would propose) and one
-/// slip of the pen away.
-pub(super) fn enum_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess: exactly one allowed value is close (the one that the feedback would propose), and one typing error away.
+pub(super) fn enum_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let allowed = match &site.located.issue.expected {
         Expected::OneOf(values) if site.code() == IssueCode::Enum => values.as_array()?,
         Expected::Constant(value) if site.code() == IssueCode::Const => slice::from_ref(&**value),
@@ -77,22 +76,22 @@ pub(super) fn enum_near(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     is_slip(sent, meant).then(|| site.replace(Value::String(meant.to_owned().into())))
 }
 
-/// Words around an allowed value that say nothing of their own. A word that is not here is taken to say something, in any
-/// language: `except shipped`, `nicht shipped`.
+/// Words around an allowed value that add no meaning. Any other word is assumed to mean something, in any language: `except
+/// shipped`, `nicht shipped`.
 const WORDS_AROUND: &[&str] = word_list![
     a an the my this these of in by for per on at as with is and it please only just last past current type kind class mode
     style level order format scale unit units system degree degrees value option setting method category
 ];
 
-/// How many words a text may have that names an allowed value. A longer one is a sentence.
+/// How many words a text that names an allowed value may have. A longer one is a sentence.
 const MOST_WORDS: usize = 6;
 
-/// How many letters a word of the key has at least, if it says nothing beside the value.
+/// How many letters a word of the key must have to be ignored next to the value.
 const SHORTEST_OF_KEY: usize = 4;
 
-/// A guess, for tools that read: exactly one allowed value is in the text word for word, and all other words say nothing, or
-/// are words of the key. Digits are never among them.
-pub(super) fn enum_named(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// A guess, for read-only tools: exactly one allowed value is in the text word for word, and all other words add no meaning or
+/// belong to the key. Digits are never among them.
+pub(super) fn enum_named(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let Expected::OneOf(allowed) = &site.located.issue.expected else {
         return None;
     };
@@ -109,7 +108,7 @@ pub(super) fn enum_named(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let texts = allowed.iter().filter_map(Schema::as_str);
     let (meant, around) = only(texts.filter_map(|option| Some((option, around(&sent, option)?))))?;
     let mut of_key = site.key().map(|key| words(&key)).unwrap_or_default();
-    // The key `no_smoking` does not make `no` a word that says nothing.
+    // The key `no_smoking` does not make `no` a word without meaning.
     of_key.retain(|word| word.len() >= SHORTEST_OF_KEY);
     let says_nothing =
         |word: &&String| WORDS_AROUND.contains(&word.as_str()) || of_key.contains(word);
@@ -117,7 +116,7 @@ pub(super) fn enum_named(site: &Site<'_, '_>) -> Option<ProposedEdit> {
         .then(|| site.replace(Value::String(meant.to_owned().into())))
 }
 
-/// The words of a text, in lower case. A capital does not begin one: `inActive` may be a word with the opposite meaning.
+/// The words of a text, in lower case. A capital does not start a word: `inActive` may be a word with the opposite meaning.
 fn separate_words(text: &str) -> Vec<String> {
     let words = text.split([' ', '_', '-']).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
@@ -137,10 +136,10 @@ fn around<'w>(sent: &'w [String], option: &str) -> Option<Vec<&'w String>> {
     )
 }
 
-/// Models write dates as the languages they know do. Lossless where every digit stays where it is: the
-/// year first, and as many digits as the format asks for. `01/02/2026` may be January or February, and a
-/// time without its offset may be anywhere: both are left alone.
-pub(super) fn date_separators(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Models write dates as the languages they know do. Lossless if every digit stays in place: the year first, and as many digits
+/// as the format requires. `01/02/2026` may be January or February, and a time without its offset may be anywhere: both are
+/// left alone.
+pub(super) fn date_separators(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if site.code() != IssueCode::Format {
         return None;
     }
@@ -149,7 +148,7 @@ pub(super) fn date_separators(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     let rewritten = match keyword(node, "format").and_then(Schema::as_str)? {
         "date" => date(text)?,
         "date-time" => {
-            // A date of ten characters, a blank, and a time; the validator sees to the rest.
+            // A date of ten characters, a blank, and a time; the validator checks the rest.
             let (day, time) = text.split_once(' ')?;
             format!("{}T{time}", date(day)?)
         }
@@ -158,7 +157,7 @@ pub(super) fn date_separators(site: &Site<'_, '_>) -> Option<ProposedEdit> {
     Some(site.replace(Value::String(rewritten.into())))
 }
 
-/// Four, two and two digits with the same sign between them, as the standard writes them.
+/// Four, two and two digits with the same separator between them, written as the standard does.
 fn date(text: &str) -> Option<String> {
     let sign = text.chars().find(|c| !c.is_ascii_digit())?;
     let mut parts = text.split(sign);
@@ -170,9 +169,9 @@ fn date(text: &str) -> Option<String> {
         .then(|| format!("{year}-{month}-{day}"))
 }
 
-/// Programs print dates so, and models copy them. Lossy: the time is dropped, though it says nothing.
-/// Any other time says something, and so does an offset: midnight there may be another day here.
-pub(super) fn midnight_left_out(site: &Site<'_, '_>) -> Option<ProposedEdit> {
+/// Programs print dates like this, and models copy them. Lossy: the time is dropped, though it says nothing. Any other time
+/// says something, and so does an offset: midnight there may be another day here.
+pub(super) fn midnight_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if site.code() != IssueCode::Format {
         return None;
     }

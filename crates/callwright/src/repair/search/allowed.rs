@@ -1,10 +1,10 @@
-//! Which rules may be tried on a call, by the grade that the policy allows and by what is at stake.
+//! Which rules may be tried on a call, given the policy's grade and the stakes.
 
 use super::super::rules::{RULES, RepairRule};
 use super::super::stakes::CallStakes;
 use super::super::{Edit, Grade, Stakes};
 
-/// The rules that may be tried, those of one grade and cost together.
+/// The rules that may be tried, grouped by grade and cost.
 pub(super) fn tiers(rules: Allowed<'_>) -> impl Iterator<Item = &'static [RepairRule]> {
     let cap = rules.cap;
     RULES
@@ -20,18 +20,18 @@ pub(crate) struct Allowed<'a> {
 }
 
 impl Allowed<'_> {
-    /// Whether a rule is worth asking: what it proposes may still not be allowed.
+    /// Whether a rule is worth trying: its proposal may still not be allowed.
     pub(super) fn may_try(self, rule: &RepairRule) -> bool {
         rule.row.grade <= self.cap && self.stakes.may_allow(rule.row.up_to)
     }
 
-    /// Whether what a rule proposes may be done.
+    /// Whether a rule's proposal is allowed.
     pub(super) fn allow(self, rule: &RepairRule) -> bool {
         self.may_try(rule) && self.stakes.allow(rule.row.up_to)
     }
 }
 
-/// Whether one of these edits is only made up to certain stakes.
+/// Whether one of these edits is only allowed up to certain stakes.
 pub(crate) fn depend_on_stakes(edits: &[Edit]) -> bool {
     let rule = |edit: &Edit| RULES.iter().find(|rule| rule.row.name == edit.rule);
     edits

@@ -1,10 +1,10 @@
-//! Makes one edit of a value, and puts it on record.
+//! Applies one edit to a value, and records it.
 
 use super::super::Edit;
 use super::super::rules::{ProposedEdit, RepairRule};
 use crate::json::{Member, Path, Value};
 
-/// Makes an edit; `None` if there is no such place, or a key is taken.
+/// Applies an edit; `None` if the path does not exist, or a key is taken.
 pub(super) fn apply(
     value: &mut Value<'static>,
     rule: &RepairRule,

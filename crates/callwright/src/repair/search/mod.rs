@@ -1,8 +1,8 @@
 //! From refused to accepted, one edit at a time.
 //!
-//! The validator names the places, the rules propose edits there, in the order of their grade and cost,
-//! and the validator is asked again after each. The cheapest edit that removes the objection stays. The
-//! search is bounded and always takes the same way.
+//! Takes a value and the validator's objections; the rules propose edits at those places, in the order of their grade and cost,
+//! and the validator is asked again after each. The cheapest edit that removes the objection is kept. The search is bounded and
+//! deterministic.
 
 mod allowed;
 mod apply;
@@ -19,30 +19,29 @@ use self::allowed::tiers;
 pub(super) use self::allowed::{Allowed, depend_on_stakes};
 use self::apply::apply;
 use self::progress::{improves, none_new};
-use super::rules::{ProposedEdit, RULES, RepairRule, Scope, Site};
+use super::rules::{ObjectionSite, ProposedEdit, RULES, RepairRule, Scope};
 use super::{Edit, Grade, Healing, Trace, Trial};
 use crate::json::{Indexed, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
 use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
 
-/// How many edits one call may need. Real ones need one to five; a list of numbers sent as texts needs
-/// one for each.
+/// How many edits one call may need. Real ones need one to five; a list of numbers sent as strings needs one for each.
 const MOST_EDITS: usize = 64;
 
-/// How many objections are worked on in one step: two for each place that may be edited. With more of them, only an edit of
-/// what is around them can help, and the first few ask for that as well as all.
+/// How many objections are worked on in one step: two for each place that may be edited. If there are more, only an edit of
+/// what surrounds them can help, and the first few call for that as well as all of them.
 const MOST_ISSUES: usize = 2 * MOST_EDITS;
 const FEW_ISSUES: usize = 8;
 
-/// What it costs in steps to copy or to judge one value inside of another, and a few bytes of text; to explain one
-/// objection; and to ask one rule about one.
+/// The cost, in steps, of copying or validating one nested value, and a few bytes of text; of explaining one objection; and of
+/// trying one rule on it.
 const PER_VALUE: usize = 100;
 const BYTES_PER_STEP: usize = 4;
 const PER_ISSUE: usize = 1_500;
 const PER_RULE: usize = 50;
 
-/// Looks for edits, as long as there is work left; each trial is noted in `trace`, if there is one. `objections` are what
-/// the schema says about the value, if it was asked.
+/// Searches for edits while there is work left; each trial is recorded in `trace`, if there is one. `objections` are those of
+/// the schema, if it was asked.
 pub(super) fn search(
     original: &Value<'_>,
     objections: Option<&[LocatedIssue]>,
@@ -53,7 +52,7 @@ pub(super) fn search(
 ) -> Healing {
     let scope = Scope::new(schema, work);
     let mut edits = Vec::new();
-    // What was made of the value so far, and what is objected to then.
+    // The value as edited so far, and the objections to it.
     let mut edited: Option<Value<'static>> = None;
     let mut found: Vec<LocatedIssue>;
     let mut issues = match objections {
@@ -66,7 +65,7 @@ pub(super) fn search(
             None => return Healing::Hopeless,
         },
     };
-    // How many objections there were when each was one that a rule has something to say about.
+    // The number of objections at the last check that each is one that some rule addresses.
     let mut hopeful = 0;
     while edits.len() < MOST_EDITS {
         let value = edited.as_ref().unwrap_or(original);
@@ -105,20 +104,20 @@ pub(super) fn search(
     Healing::Hopeless
 }
 
-/// Whether some objection is one about which no rule has anything to say. Keys are left out: an edit of
-/// one may settle the objection to another. Two objections to one value, such as its type and its allowed values, go
-/// together.
-fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed<'_>) -> bool {
+/// Whether no rule addresses one of the objections. Keys are left out: an edit of one may settle the objection to another. Two
+/// objections to one value, such as its type and its allowed values, are taken together.
+fn is_hopeless(sites: &[ObjectionSite<'_, '_>], scope: &Scope<'_>, rules: Allowed<'_>) -> bool {
     let unknown_keys = sites
         .iter()
         .any(|site| site.located.issue.code == IssueCode::UnknownKey);
-    let may_wait = |site: &&Site<'_, '_>| match site.located.issue.code {
+    let may_wait = |site: &&ObjectionSite<'_, '_>| match site.located.issue.code {
         IssueCode::UnknownKey => true,
         IssueCode::Required => unknown_keys,
         _ => false,
     };
-    let speaks =
-        |site: &Site<'_, '_>| scope.work.take(PER_RULE * RULES.len()) && proposes(site, rules);
+    let speaks = |site: &ObjectionSite<'_, '_>| {
+        scope.work.take(PER_RULE * RULES.len()) && proposes(site, rules)
+    };
     // Most calls have one.
     if let [only] = sites {
         return !may_wait(&only) && !speaks(only);
@@ -141,13 +140,12 @@ fn is_hopeless(sites: &[Site<'_, '_>], scope: &Scope<'_>, rules: Allowed<'_>) ->
     !silent.is_empty()
 }
 
-fn proposes(site: &Site<'_, '_>, rules: Allowed<'_>) -> bool {
+fn proposes(site: &ObjectionSite<'_, '_>, rules: Allowed<'_>) -> bool {
     let mut tried = RULES.iter().filter(|rule| rules.may_try(rule));
     tried.any(|rule| site.propose(rule).is_some() && rules.allow(rule))
 }
 
-/// What the validator objects to; arguments that are not an object are always objected to. Nothing, if there is no work
-/// left to ask it.
+/// The validator's objections; arguments that are not an object always have one. `None` if there is no work left.
 fn issues_of(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> {
     let judging = weight(value) + scope.schema.judging_steps();
     scope.work.take(judging).then_some(())?;
@@ -161,7 +159,7 @@ fn issues_of(scope: &Scope<'_>, value: &Value<'_>) -> Option<Vec<LocatedIssue>> 
     scope.work.take(found.len() * PER_ISSUE).then_some(found)
 }
 
-/// How many steps it takes to copy a value, and to judge it.
+/// How many steps it takes to copy and to validate a value.
 pub(super) fn weight(value: &Value<'_>) -> usize {
     let inside = match value {
         Value::String(text) => text.len() / BYTES_PER_STEP,
@@ -173,7 +171,7 @@ pub(super) fn weight(value: &Value<'_>) -> usize {
 }
 
 enum SearchStep {
-    /// The value with these edits, and what is objected to then.
+    /// The value with these edits, and the remaining objections.
     Edits(Value<'static>, SmallVec<[Edit; 1]>, Vec<LocatedIssue>),
     Ambiguous(Path, String, String),
     /// More edits than a call may need.
@@ -187,17 +185,17 @@ struct Trials<'t, 'c> {
     rules: Allowed<'t>,
     trace: &'t mut Trace,
     edits_left: usize,
-    /// Lossless edits that did not help by themselves, while they are collected.
+    /// Lossless edits that did not help by themselves, while they are being collected.
     halves: Option<Vec<Half>>,
 }
 
-/// A lossless edit after which there is still an objection to the place that was edited.
+/// A lossless edit after which the edited place still has an objection.
 struct Half {
     value: Value<'static>,
     edit: Edit,
-    /// What is objected to then.
+    /// The remaining objections.
     left: Vec<LocatedIssue>,
-    /// Which objection it was tried for.
+    /// The objection it was tried for.
     tried_for: usize,
 }
 
@@ -218,8 +216,8 @@ impl Trials<'_, '_> {
         } else {
             MOST_ISSUES
         });
-        let sites: Vec<Site<'_, '_>> = sites
-            .map(|located| Site::new(located, value, &places, self.scope))
+        let sites: Vec<ObjectionSite<'_, '_>> = sites
+            .map(|located| ObjectionSite::new(located, value, &places, self.scope))
             .collect();
         if may_be_hopeless && is_hopeless(&sites, self.scope, self.rules) {
             return SearchStep::None;
@@ -234,7 +232,7 @@ impl Trials<'_, '_> {
     fn next_edit(
         &mut self,
         value: &Value<'_>,
-        sites: &[Site<'_, '_>],
+        sites: &[ObjectionSite<'_, '_>],
         issues: &[LocatedIssue],
     ) -> SearchStep {
         for tier in tiers(self.rules) {
@@ -252,13 +250,12 @@ impl Trials<'_, '_> {
         SearchStep::None
     }
 
-    /// The edits of one tier that remove an objection each, all at once: the validator is asked once for all of them.
-    /// Only lossless edits that depend on their own place alone, where each place has one; anything else is tried one by
-    /// one.
+    /// All edits of one tier that each remove an objection: the validator is asked once for all of them. Only lossless edits
+    /// that depend on their own place alone, where each place has one; anything else is tried one by one.
     fn settle_together(
         &mut self,
         value: &Value<'_>,
-        sites: &[Site<'_, '_>],
+        sites: &[ObjectionSite<'_, '_>],
         issues: &[LocatedIssue],
         tier: &'static [RepairRule],
     ) -> SearchStep {
@@ -269,7 +266,7 @@ impl Trials<'_, '_> {
         if proposed.len() > self.edits_left {
             return SearchStep::TooMany;
         }
-        // Edits that do not help beside the others are left for later, once.
+        // Edits that do not help along with the others are deferred, once.
         for _ in 0..2 {
             if proposed.len() < 2 || !self.scope.work.take(weight(value)) {
                 return SearchStep::None;
@@ -309,11 +306,11 @@ impl Trials<'_, '_> {
         SearchStep::None
     }
 
-    /// For each objection the edit that the rules of one tier propose, if it is the only one and does not depend on what
-    /// becomes of the others.
+    /// For each objection, the edit that the rules of one tier propose, if it is the only one and does not depend on the
+    /// others.
     fn independent_edits<'s>(
         &self,
-        sites: &'s [Site<'_, '_>],
+        sites: &'s [ObjectionSite<'_, '_>],
         tier: &'static [RepairRule],
     ) -> Vec<(&'static RepairRule, &'s LocatedIssue, Rc<ProposedEdit>)> {
         let mut all: Vec<(&RepairRule, &LocatedIssue, Rc<ProposedEdit>)> = Vec::new();
@@ -340,7 +337,7 @@ impl Trials<'_, '_> {
     fn settle(
         &mut self,
         value: &Value<'_>,
-        site: &Site<'_, '_>,
+        site: &ObjectionSite<'_, '_>,
         issues: &[LocatedIssue],
         at: usize,
         tier: &'static [RepairRule],
@@ -374,7 +371,7 @@ impl Trials<'_, '_> {
                 None => found = Some((better, edit, after)),
             }
         }
-        // Without work another edit that differs may have gone untried.
+        // If the work ran out, a different edit may not have been tried.
         match found.filter(|_| self.scope.work.left() > 0) {
             Some((better, edit, after)) => SearchStep::Edits(better, smallvec![edit], after),
             None => SearchStep::None,
@@ -395,8 +392,8 @@ impl Trials<'_, '_> {
         }
     }
 
-    /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each
-    /// would be made if it were the only fault.
+    /// Two lossless edits of one place that remove an objection together: `{"Limit": "5"}`, `["5"]` for a number. Each would be
+    /// made if it were the only fault.
     fn next_pair(&mut self, issues: &[LocatedIssue]) -> SearchStep {
         self.rules.cap = Grade::Lossless;
         for half in self.halves.take().unwrap_or_default() {
@@ -407,7 +404,7 @@ impl Trials<'_, '_> {
                     let Some(removed) = issues.get(half.tried_for).filter(|_| at_place) else {
                         continue;
                     };
-                    let site = Site::new(located, &half.value, &places, self.scope);
+                    let site = ObjectionSite::new(located, &half.value, &places, self.scope);
                     let step = self.settle(&half.value, &site, &half.left, at, tier);
                     let SearchStep::Edits(better, second, after) = step else {
                         continue;
@@ -422,15 +419,15 @@ impl Trials<'_, '_> {
         SearchStep::None
     }
 
-    /// What a rule makes of an objection, and what is objected to then.
+    /// The result of a rule for an objection, and the remaining objections.
     fn attempt(
         &mut self,
         value: &Value<'_>,
         rule: &RepairRule,
-        site: &Site<'_, '_>,
+        site: &ObjectionSite<'_, '_>,
     ) -> Option<(Value<'static>, Edit, Vec<LocatedIssue>)> {
         let change = site.propose(rule).filter(|_| self.rules.allow(rule))?;
-        // Before anything is copied: once the work is done for, the other objections must not cost a copy each.
+        // Before anything is copied: once the work is used up, the other objections must not cost a copy each.
         self.scope.work.take(weight(value)).then_some(())?;
         let mut better = value.clone().into_owned();
         let edit = apply(&mut better, rule, &change)?;

@@ -1,4 +1,4 @@
-//! Whether an edit helped: what is objected to after it, against what was before.
+//! Whether an edit helped: compares the objections before and after it.
 
 use ahash::AHashSet;
 
@@ -6,8 +6,8 @@ use super::super::Edit;
 use crate::json::Path;
 use crate::validate::LocatedIssue;
 
-/// Whether an edit removed the objection without raising others: what is new may only lie within the
-/// place that was edited (a list that was text may have items to repair).
+/// Whether an edit removed the objection without raising others: new ones may only lie within the edited place (a list that was
+/// text may have items to repair).
 pub(super) fn improves(
     before: &[LocatedIssue],
     removed: &LocatedIssue,
@@ -24,7 +24,7 @@ fn is_same(left: &LocatedIssue, right: &LocatedIssue) -> bool {
         && left.issue.expected == right.issue.expected
 }
 
-/// Whether every objection is an old one, or lies within a place that was edited.
+/// Whether every objection is an old one, or lies within an edited place.
 pub(super) fn none_new(before: &[LocatedIssue], edits: &[Edit], after: &[LocatedIssue]) -> bool {
     if after.is_empty() {
         return true;
@@ -36,7 +36,7 @@ pub(super) fn none_new(before: &[LocatedIssue], edits: &[Edit], after: &[Located
         around.any(|around| edited.contains(around))
     };
     let mut outside = after.iter().filter(|it| !is_inside(&it.issue.path));
-    // Both lists are in the order of the engine, so what is old is found where the last one was.
+    // Both lists are in the engine's order, so the next old one is found where the last one was.
     let mut old = before.iter().cycle();
     outside.all(|located| {
         let mut olds = old.by_ref().take(before.len());

@@ -1,4 +1,4 @@
-//! What looking for a repair costs, in steps.
+//! The cost of the search for a repair, in steps.
 
 use serde_json::{Value as Schema, json};
 
@@ -6,7 +6,7 @@ use super::super::stakes::CallStakes;
 use super::super::{SEARCHING, Stakes};
 use super::*;
 
-/// The verdict on arguments of a tool that reads, how many edits were tried, and how many steps that took.
+/// The verdict on arguments of a read-only tool, how many edits were tried, and how many steps that took.
 fn cost(schema: &Schema, arguments: &Schema) -> (bool, usize, usize) {
     let schema = CompiledSchema::compile(schema.clone()).expect("a schema");
     let (work, mut trace) = (Work::new(SEARCHING), Some(Vec::new()));
@@ -31,7 +31,7 @@ fn closed(count: usize, key: fn(usize) -> String) -> Schema {
 }
 
 #[test]
-fn what_is_repaired_takes_a_fraction_of_the_budget() {
+fn repaired_calls_take_a_fraction_of_the_budget() {
     let values: Vec<String> = (0..10_000).map(|at| format!("value_{at}_name")).collect();
     let mut values = values.clone();
     values.push("delivered".to_owned());
@@ -96,14 +96,14 @@ fn respelt_keys_end_with_the_budget() {
     }
 }
 
-/// Digits may be all that tells two names apart.
+/// Digits may be all that distinguishes two names.
 fn letters(number: usize) -> String {
     let digits = number.to_string();
     let letter = |digit: u8| char::from(b'a' + digit - b'0');
     digits.bytes().map(letter).collect()
 }
 
-/// Steps grow with what was sent, not with its square.
+/// Steps grow linearly with the arguments, not with their square.
 #[test]
 fn steps_grow_with_the_arguments() {
     let missing = |count: usize| {

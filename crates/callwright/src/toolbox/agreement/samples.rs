@@ -7,9 +7,10 @@
 //! out where that is allowed. Keywords that relate parts to each other are ignored: the validator rejects samples that do not
 //! fit.
 
-use serde_json::{Map, Value as Schema, json};
+use serde_json::{Value as Schema, json};
 
 use super::scalars::{matching, numbers, strings};
+use crate::toolbox::schema::SchemaMembers;
 
 /// How many samples are tried. Registering a tool may cost a millisecond or two; a sample of about ten values takes a few
 /// microseconds to make, validate and deserialise.
@@ -32,8 +33,6 @@ const MOST_ITEMS: u64 = 64;
 
 /// The key that is made up for a map.
 const MADE_UP_KEY: &str = "some_key";
-
-type Members = Map<String, Schema>;
 
 /// Values that a schema might accept, the most ordinary first.
 pub(super) fn samples(schema: &Schema) -> Vec<Schema> {
@@ -93,7 +92,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The made-up values.
-    fn made(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
+    fn made(self, members: &'s SchemaMembers, kind: Option<&'s Schema>) -> Vec<Schema> {
         let kind = members.get("type").or(kind);
         let branches = |key| {
             list(members, key)
@@ -127,7 +126,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// The values of the types that a schema names or that its keywords apply to.
-    fn of_kind(self, members: &'s Members, kind: Option<&'s Schema>) -> Vec<Schema> {
+    fn of_kind(self, members: &'s SchemaMembers, kind: Option<&'s Schema>) -> Vec<Schema> {
         match kind {
             Some(Schema::String(kind)) => self.of_one_kind(members, kind),
             Some(Schema::Array(kinds)) => {
@@ -143,7 +142,7 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    fn of_one_kind(self, members: &'s Members, kind: &str) -> Vec<Schema> {
+    fn of_one_kind(self, members: &'s SchemaMembers, kind: &str) -> Vec<Schema> {
         match kind {
             "null" => vec![Schema::Null],
             "boolean" => vec![true.into(), false.into()],
@@ -157,7 +156,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Arrays: with one item, with none, with each other item.
-    fn arrays(self, members: &'s Members) -> Vec<Schema> {
+    fn arrays(self, members: &'s SchemaMembers) -> Vec<Schema> {
         let fewest = members
             .get("minItems")
             .and_then(Schema::as_u64)
@@ -204,11 +203,11 @@ impl<'s> Sampler<'s> {
 
     /// Objects: with all properties, with only the required ones, with each optional one left out, with each other value of
     /// each.
-    fn objects(self, members: &'s Members) -> Vec<Schema> {
+    fn objects(self, members: &'s SchemaMembers) -> Vec<Schema> {
         let Some(properties) = self.properties(members) else {
             return Vec::new();
         };
-        let usual = |keeps: fn(&Property) -> bool| -> Members {
+        let usual = |keeps: fn(&Property) -> bool| -> SchemaMembers {
             let kept = properties.iter().filter(|property| keeps(property));
             kept.map(|property| (property.key.clone(), property.values[0].clone()))
                 .collect()
@@ -223,7 +222,7 @@ impl<'s> Sampler<'s> {
             rest
         });
         let both = [all.clone(), usual(|property| property.required)];
-        let mut objects: Vec<Members> = both.into_iter().chain(left_out).collect();
+        let mut objects: Vec<SchemaMembers> = both.into_iter().chain(left_out).collect();
         let room = most.saturating_sub(objects.len());
         let turns = properties.iter().map(|property| property.values.len());
         let others = (0..turns.max().unwrap_or(0)).flat_map(|turn| {
@@ -240,7 +239,7 @@ impl<'s> Sampler<'s> {
 
     /// The properties that have values, those with made-up texts last: a type reads the keys in object order and stops at its
     /// first objection, which may be its own objection to such a text. `None` if a required property has no value.
-    fn properties(self, members: &'s Members) -> Option<Vec<Property>> {
+    fn properties(self, members: &'s SchemaMembers) -> Option<Vec<Property>> {
         let required = list(members, "required");
         let object = |key| {
             members
@@ -289,7 +288,7 @@ struct Property {
 }
 
 /// A list in a schema; empty if there is none.
-fn list<'s>(members: &'s Members, key: &str) -> &'s [Schema] {
+fn list<'s>(members: &'s SchemaMembers, key: &str) -> &'s [Schema] {
     members
         .get(key)
         .and_then(Schema::as_array)
@@ -297,7 +296,7 @@ fn list<'s>(members: &'s Members, key: &str) -> &'s [Schema] {
 }
 
 /// The type that a schema's keywords apply to if it names none; `None` if another schema decides.
-fn implied_kind(members: &Members) -> Option<&'static str> {
+fn implied_kind(members: &SchemaMembers) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| members.contains_key(*key));
     Some(match () {
         () if has(&["properties", "required", "additionalProperties"]) => "object",
@@ -337,7 +336,7 @@ fn combined(mut parts: Vec<Vec<Schema>>) -> Vec<Schema> {
             for value in part {
                 let others = usual.iter().enumerate().filter(|(at, _)| *at != varied);
                 let others = others.filter_map(|(_, other)| other.as_object());
-                let mut whole: Members = others
+                let mut whole: SchemaMembers = others
                     .flatten()
                     .map(|(key, value)| (key.clone(), value.clone()))
                     .collect();

@@ -283,15 +283,15 @@ tool!(ChosenLimit {
 });
 
 #[test]
-fn what_was_written_by_hand_and_wrongly_is_told() {
+fn wrong_hand_written_schemas_are_reported() {
     assert_eq!(
         disagreement::<WrongKind>().expect("a number"),
         "/limit: the schema accepts \"text\", the type does not: invalid type: string \"text\", \
-         expected u32 (in {\"limit\":\"text\"}); make the two say the same"
+         expected u32 (in {\"limit\":\"text\"}); make the two agree"
     );
     assert_eq!(
         disagreement::<WrongName>().expect("another name"),
-        "the schema accepts {\"max\":1}, the type does not: missing field `limit`; make the two say the same"
+        "the schema accepts {\"max\":1}, the type does not: missing field `limit`; make the two agree"
     );
     let told = |sentence: Option<String>, parts: [&str; 2]| {
         let Some(sentence) = sentence else {
@@ -339,7 +339,7 @@ fn nearly_all_samples_are_read() {
 }
 
 #[test]
-fn what_only_the_type_can_know_is_no_disagreement() {
+fn objections_of_the_type_alone_are_not_disagreements() {
     tool!(Own { ticket: Ticket, by_boolean: BTreeMap<bool, u8> });
     assert_eq!(disagreement::<Own>(), None);
     assert_eq!(disagreement::<FreeNumber>(), None);

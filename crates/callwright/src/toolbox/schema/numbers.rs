@@ -5,9 +5,9 @@
 
 use std::cmp::Ordering;
 
-use serde_json::{Map, Number, Value as Schema};
+use serde_json::{Number, Value as Schema};
 
-type Members = Map<String, Schema>;
+use super::SchemaMembers;
 
 /// The least or the greatest number of a type.
 struct TypeLimit {
@@ -56,7 +56,7 @@ pub(crate) fn is_limit_of_a_type(number: &Number) -> bool {
 }
 
 /// Replaces the name of a number type with its limits.
-pub(super) fn exact_limits(members: &mut Members) {
+pub(super) fn exact_limits(members: &mut SchemaMembers) {
     let Some(format) = members.get("format").and_then(Schema::as_str) else {
         return;
     };
@@ -85,13 +85,13 @@ pub(super) fn exact_limits(members: &mut Members) {
 
 /// Sets one limit, unless the schema has one that is at least as narrow. `wider` is how a wider limit compares.
 fn set_limit(
-    members: &mut Members,
+    members: &mut SchemaMembers,
     [inclusive, exclusive]: [&str; 2],
     limit: &TypeLimit,
     wider: Ordering,
 ) {
     let chosen =
-        |key: &str, members: &Members| members.get(key).and_then(Schema::as_number).cloned();
+        |key: &str, members: &SchemaMembers| members.get(key).and_then(Schema::as_number).cloned();
     let narrow = |chosen: &Number, limit: &Number| compare(chosen, limit) != wider;
     if let Some(outside) = chosen(exclusive, members).filter(|chosen| narrow(chosen, &limit.number))
     {
@@ -123,7 +123,7 @@ fn compare(left: &Number, right: &Number) -> Ordering {
     left.total_cmp(&right)
 }
 
-fn allows(members: &Members, kind: &str) -> bool {
+fn allows(members: &SchemaMembers, kind: &str) -> bool {
     match members.get("type") {
         Some(Schema::String(only)) => only == kind,
         Some(Schema::Array(kinds)) => kinds.iter().any(|one| one == kind),
@@ -132,7 +132,7 @@ fn allows(members: &Members, kind: &str) -> bool {
 }
 
 /// The default of an `f32` is written with the digits of an `f64`: 0.1 as 0.10000000149011612.
-fn short_default(members: &mut Members) {
+fn short_default(members: &mut SchemaMembers) {
     let Some(default) = members.get_mut("default") else {
         return;
     };

@@ -5,11 +5,9 @@
 
 use schemars::Schema as Generated;
 use schemars::transform::transform_subschemas;
-use serde_json::{Map, Value as Schema, json};
+use serde_json::{Value as Schema, json};
 
-use super::numbers;
-
-type Members = Map<String, Schema>;
+use super::{SchemaMembers, numbers};
 
 /// Rewrites a schema and everything inside it, from the inside out.
 pub(super) fn tidy(schema: &mut Generated) {
@@ -25,7 +23,7 @@ pub(super) fn tidy(schema: &mut Generated) {
 }
 
 /// `ip` is not a JSON Schema format, so it would not be checked; `ipv4` and `ipv6` are.
-fn addresses(members: &mut Members) {
+fn addresses(members: &mut SchemaMembers) {
     if members.get("format").is_some_and(|format| format == "ip") && !members.contains_key("anyOf")
     {
         members.remove("format");
@@ -36,7 +34,7 @@ fn addresses(members: &mut Members) {
 
 /// An enum without content whose variants are documented is generated as a union of constants. Models read a plain list better,
 /// and it is a third of the length.
-fn fold_variants(members: &mut Members) {
+fn fold_variants(members: &mut SchemaMembers) {
     if members.contains_key("type") || members.contains_key("enum") {
         return;
     }
@@ -98,7 +96,7 @@ fn variants_of(branch: &Schema) -> Option<Variants<'_>> {
     })
 }
 
-fn add_to_description(members: &mut Members, addition: &str) {
+fn add_to_description(members: &mut SchemaMembers, addition: &str) {
     if addition.is_empty() {
         return;
     }
@@ -124,7 +122,7 @@ const ABOUT_ANY_TYPE: [&str; 10] = [
 ];
 
 /// `anyOf: [X, null]` → X with `null` among its types.
-fn fold_null(members: &mut Members) {
+fn fold_null(members: &mut SchemaMembers) {
     let Some([wanted, null]) = members
         .get("anyOf")
         .and_then(Schema::as_array)
@@ -165,8 +163,8 @@ fn fold_null(members: &mut Members) {
 }
 
 /// A property or an item that may be anything is written `{}`: several providers reject `true` there.
-fn write_out_anything(members: &mut Members) {
-    let anything = || Schema::Object(Map::new());
+fn write_out_anything(members: &mut SchemaMembers) {
+    let anything = || Schema::Object(SchemaMembers::new());
     for key in ["properties", "patternProperties"] {
         let Some(Schema::Object(properties)) = members.get_mut(key) else {
             continue;

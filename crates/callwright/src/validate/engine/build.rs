@@ -1,8 +1,9 @@
 //! Options and a schema → a validator.
 //!
-//! The `jsonschema` crate first validates a schema by the schema of its draft. Natively that one is compiled once; for
-//! WebAssembly the crate compiles it again each time, which costs twenty times as much as a usual schema. There the crate's one
-//! cached copy answers instead, and what is compiled is a reference to the schema, in the draft whose own schema is smallest.
+//! The `jsonschema` crate first validates a schema against the schema of its draft. Natively that meta-schema is compiled once;
+//! for WebAssembly the crate compiles it again each time, which costs twenty times as much as a usual schema. There the crate's
+//! single cached copy is used instead, and what is compiled is a reference to the schema, in the draft with the smallest
+//! meta-schema.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use jsonschema::json::Json;
 use jsonschema::{Retrieve, ValidationError, ValidationOptions, Validator};
 use serde_json::Value as Schema;
 
-/// The crate's options on values of some kind.
-pub(super) type Options<'o, F> = ValidationOptions<'o, Arc<dyn Retrieve>, F>;
+/// The crate's options for values of some type.
+pub(super) type EngineOptions<'o, F> = ValidationOptions<'o, Arc<dyn Retrieve>, F>;
 
 /// Compiles a schema.
 pub(super) fn build<F: Json>(
-    options: &Options<'_, F>,
+    options: &EngineOptions<'_, F>,
     schema: &Schema,
 ) -> Result<Validator<F>, ValidationError<'static>> {
     #[cfg(target_family = "wasm")]
@@ -32,18 +33,21 @@ pub(super) mod by_reference {
     use serde_json::{Value as Schema, json};
 
     use super::super::outline::names_resource;
-    use super::Options;
+    use super::EngineOptions;
 
-    /// Where the engine finds the schema.
+    /// The URI under which the engine finds the schema.
     const ADDRESS: &str = "urn:callwright:schema";
 
-    /// The draft of what only refers to schemas.
+    /// The draft of the schema that only refers to another.
     const DRAFT: Draft = Draft::Draft4;
 
-    /// Compiles a reference to the schema; `None` if that fails, so that the usual way says why.
-    pub(super) fn build<F: Json>(options: Options<'_, F>, schema: &Schema) -> Option<Validator<F>> {
+    /// Compiles a reference to the schema; `None` if that fails, so that the normal way can say why.
+    pub(super) fn build<F: Json>(
+        options: EngineOptions<'_, F>,
+        schema: &Schema,
+    ) -> Option<Validator<F>> {
         let draft = Draft::default().detect(schema);
-        // With names inside, relative references depend on the address.
+        // If the schema contains names, relative references depend on the URI.
         let is_plain = draft != Draft::Unknown && !names_resource(schema);
         if !is_plain || !meta::is_valid_for::<SerdeJson>(schema).ok()? {
             return None;
@@ -62,7 +66,7 @@ mod tests {
     use super::super::options;
     use super::by_reference;
 
-    /// A reference to a schema means what the schema means in its own draft, and says where it objects in the same words.
+    /// A reference to a schema means the same as the schema in its own draft, and reports objections in the same words.
     #[test]
     fn a_reference_means_the_schema() {
         let cases = [
@@ -102,7 +106,7 @@ mod tests {
         for (schema, value) in cases {
             let text = value.to_string();
             let value = crate::json::read_value(&text).expect("JSON");
-            let told = |validator: &jsonschema::Validator<super::super::Tree>| {
+            let told = |validator: &jsonschema::Validator<super::super::ValueTree>| {
                 let errors = validator.iter_errors(&value);
                 errors
                     .map(|error| {

@@ -1,11 +1,9 @@
-//! The only folder that knows the `jsonschema` crate.
+//! The only folder that uses the `jsonschema` crate.
 //!
-//! Compiles a schema that then answers two questions about a [`Value`]: do you accept it
-//! (cheap), and what do you object to (only asked when the first answer was no). The crate walks our
-//! own tree in place ([`tree`]), so no `serde_json::Value` is built for a call, and unions are looked
-//! into one level at a time ([`outline`]). Nothing is ever loaded from the network or the disk, and
-//! the crate's messages never leave this folder except to tell an operator why a schema does not
-//! compile.
+//! Compiles a schema that then answers two questions about a [`Value`]: do you accept it (cheap), and what are your objections
+//! (only asked after a no). The crate walks our own tree in place ([`tree`]), so no `serde_json::Value` is built for a call,
+//! and unions are examined one level at a time ([`outline`]). Nothing is ever loaded from the network or the disk, and the
+//! crate's messages never leave this folder except to tell an operator why a schema does not compile.
 
 mod build;
 mod loosen;
@@ -20,10 +18,10 @@ use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{Draft, EmailOptions, JsonType, PatternOptions, ValidationError, Validator};
 use serde_json::Number;
 
-use self::build::{Options, build};
+use self::build::{EngineOptions, build};
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline, has_unions};
-use self::tree::Tree;
+use self::tree::ValueTree;
 use self::work::{bounded, objections, objections_to_part, wanting};
 use super::cost::text_size;
 use super::schema::children;
@@ -32,53 +30,53 @@ use crate::json::{Path, Value, is_deeper};
 use crate::text::{cut_line, snippet};
 use crate::words::{Comparison, Expected, IssueCode, SchemaType, Unit};
 
-/// How often all patterns together may step back in one call before they count as undecided. A harmless pattern with a
-/// lookahead needs some steps for each character of a long text; a million take some tens of milliseconds.
+/// How often all patterns together may backtrack in one call before they count as undecided. A harmless pattern with a
+/// lookahead needs a few steps for each character of a long text; a million take tens of milliseconds.
 const MOST_STEPS: usize = 1_000_000;
 
-/// How often a pattern may step back on one text: the more texts, the fewer. Patterns that are not made to take long
-/// need a few dozen steps on a short text.
+/// How often a pattern may backtrack on one text: the more texts, the fewer. Patterns that are not designed to be slow need a
+/// few dozen steps on a short text.
 const STEPS_PER_TEXT: [usize; 5] = [MOST_STEPS, 100_000, 10_000, 1_000, 100];
 
-/// How deep a value may be for its objections to be collected where unions are not opaque: six branches in each of six
-/// levels are 50,000.
+/// How deep a value may be for its objections to be collected if unions are not opaque: six branches in each of six levels are
+/// 50,000.
 const UNION_LEVELS: usize = 6;
 
 /// A compiled schema.
 #[derive(Debug)]
-pub(crate) struct Engine {
-    validator: Validator<Tree>,
+pub(crate) struct SchemaEngine {
+    validator: Validator<ValueTree>,
     explainer: Explainer,
-    /// Whether the validator makes objections of branches, which it does not give out one by one.
+    /// Whether the validator also produces the objections of branches, which it does not return one by one.
     has_unions: bool,
-    /// How many objections are collected at most: each may hold a copy of a part of the schema.
+    /// How many objections are collected at most: each may contain a copy of a part of the schema.
     most_objections: usize,
 }
 
-/// What says why a value is refused.
+/// Explains why a value is rejected.
 #[derive(Debug)]
 enum Explainer {
     /// The validator itself.
     Same,
-    /// For schemas with unions; made when the first call is refused.
+    /// For schemas with unions; built when the first call is refused.
     Outline(OnceLock<Option<Outline>>),
-    /// For schemas with a pattern that may step back too often to be decided.
+    /// For schemas with a pattern that may backtrack too often to be decided.
     Backtracking(Box<Backtracking>),
 }
 
-/// Validators of one schema, each of which may step back less often than the one before; made when they are needed.
+/// Validators of one schema, each with a lower backtracking limit than the one before; built on demand.
 #[derive(Debug, Default)]
 struct Backtracking {
-    /// How many patterns the schema has that may step back.
+    /// How many patterns of the schema may backtrack.
     patterns: usize,
-    judges: [OnceLock<Option<Validator<Tree>>>; STEPS_PER_TEXT.len()],
-    /// When a pattern is not decided, the crate looks the value up in its own copy of the arguments, which our tree does
-    /// not give it.
+    judges: [OnceLock<Option<Validator<ValueTree>>>; STEPS_PER_TEXT.len()],
+    /// If a pattern is undecided, the crate looks up the value in its own copy of the arguments, which our tree does not
+    /// provide.
     copying: [OnceLock<Option<jsonschema::Validator>>; STEPS_PER_TEXT.len()],
 }
 
 impl Backtracking {
-    /// Which of the validators fits a value: with its texts and the patterns, the steps stay within the limit.
+    /// Which of the validators to use for a value: given its texts and the patterns, the steps stay within the limit.
     fn level(&self, value: &Value<'_>) -> usize {
         let matches = texts(value).saturating_mul(self.patterns).max(1);
         let fits = |steps: &usize| steps.saturating_mul(matches) <= MOST_STEPS;
@@ -87,10 +85,10 @@ impl Backtracking {
     }
 }
 
-impl Engine {
+impl SchemaEngine {
     /// Compiles a schema; the error is a sentence for the operator.
-    pub(crate) fn compile(schema: &serde_json::Value) -> Result<Engine, String> {
-        // Patterns that never step back take linear time. Few need the engine that may.
+    pub(crate) fn compile(schema: &serde_json::Value) -> Result<SchemaEngine, String> {
+        // Patterns that never backtrack take linear time. Few need the engine that may.
         let linear = options(schema).with_pattern_options(PatternOptions::regex());
         if let Ok(validator) = build(&linear, schema) {
             let explainer = if can_outline(schema) {
@@ -98,7 +96,7 @@ impl Engine {
             } else {
                 Explainer::Same
             };
-            return Ok(Engine {
+            return Ok(SchemaEngine {
                 validator,
                 explainer,
                 has_unions: has_unions(schema),
@@ -106,7 +104,7 @@ impl Engine {
             });
         }
         let validator = build(&options(schema), schema);
-        Ok(Engine {
+        Ok(SchemaEngine {
             validator: validator.map_err(|error| build_error(&error))?,
             has_unions: has_unions(schema),
             most_objections: most_objections(schema),
@@ -117,7 +115,7 @@ impl Engine {
         })
     }
 
-    /// How many compiled forms of its schema it may come to have.
+    /// How many compiled forms of its schema there may be.
     pub(crate) fn forms(&self) -> usize {
         match self.explainer {
             Explainer::Same => 1,
@@ -126,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// The fast question. What cannot be answered within the limits is a no. `schema` is the one that was compiled.
+    /// The fast question. If it cannot be answered within the limits, the answer is no. `schema` is the one that was compiled.
     pub(crate) fn accepts(&self, schema: &serde_json::Value, value: &Value<'_>) -> bool {
         let validator = match &self.explainer {
             Explainer::Backtracking(backtracking) => match backtracking.level(value) {
@@ -138,12 +136,13 @@ impl Engine {
             },
             _ => Some(&self.validator),
         };
-        let accepts = |validator: &Validator<Tree>| bounded(value, || validator.is_valid(value));
+        let accepts =
+            |validator: &Validator<ValueTree>| bounded(value, || validator.is_valid(value));
         validator.and_then(accepts).unwrap_or(false)
     }
 
-    /// Every objection to a value, up to `most`, or the first ones if finding all takes too long; none if finding one does.
-    /// `schema` is the one that was compiled.
+    /// Every objection to a value, up to `most`, or the first ones if finding all takes too long; none if even one takes too
+    /// long. `schema` is the one that was compiled.
     pub(crate) fn violations(
         &self,
         schema: &serde_json::Value,
@@ -152,7 +151,7 @@ impl Engine {
     ) -> Vec<Violation> {
         let limit = most.min(self.most_objections);
         match &self.explainer {
-            // Nothing counts the looks at a copy, and unions within unions multiply.
+            // Visits to a copy are not counted, and unions within unions multiply.
             Explainer::Backtracking(_) if can_outline(schema) && is_deeper(value, UNION_LEVELS) => {
                 Vec::new()
             }
@@ -165,7 +164,7 @@ impl Engine {
                 errors.take(limit).map(violation).collect()
             }
             Explainer::Same if self.has_unions => {
-                // The engine collects all that the branches object to, however few are wanted.
+                // The engine collects all objections of the branches, however few are wanted.
                 let ask = || collect(&self.validator, value, most);
                 let found = (limit == most).then(|| bounded(value, ask)).flatten();
                 found.unwrap_or_default()
@@ -181,8 +180,8 @@ impl Engine {
         }
     }
 
-    /// What one branch of a union objects to; `None` where the union cannot be looked into. All that are asked after one
-    /// question for [violations](Self::violations) share one limit.
+    /// The objections of one branch of a union; `None` if the union cannot be examined. All requests after one call of
+    /// [violations](Self::violations) share one limit.
     pub(crate) fn branch_violations(
         &self,
         schema: &serde_json::Value,
@@ -207,7 +206,7 @@ impl Engine {
 /// How many bytes of a schema all objections to one call may copy: half a millisecond.
 const MOST_COPIED: usize = 200_000;
 
-/// How many objections to one call may be collected. Those of a `not` and of a pattern hold a copy of it.
+/// How many objections to one call may be collected. Those of a `not` and of a pattern contain a copy of it.
 fn most_objections(schema: &serde_json::Value) -> usize {
     fn largest_copy(node: &serde_json::Value) -> usize {
         let copies = children(node).map(|(keyword, member)| match (keyword, member) {
@@ -220,7 +219,7 @@ fn most_objections(schema: &serde_json::Value) -> usize {
     (MOST_COPIED / largest_copy(schema).max(1)).max(1)
 }
 
-/// How many texts a value has, the keys of its objects included.
+/// How many texts a value has, including the keys of its objects.
 fn texts(value: &Value<'_>) -> usize {
     match value {
         Value::String(_) => 1,
@@ -230,7 +229,7 @@ fn texts(value: &Value<'_>) -> usize {
     }
 }
 
-/// How many patterns a schema has that may step back: those that look ahead or behind, or refer to a group.
+/// How many patterns of a schema may backtrack: those with lookaround or backreferences.
 fn count_patterns(node: &serde_json::Value) -> usize {
     const LOOKS: [&str; 5] = ["(?=", "(?!", "(?<=", "(?<!", "\\k<"];
     let refers = |pair: &[u8]| matches!(pair, [b'\\', b'1'..=b'9']);
@@ -250,24 +249,28 @@ fn count_patterns(node: &serde_json::Value) -> usize {
     below.sum()
 }
 
-fn options<'o>(schema: &serde_json::Value) -> Options<'o, Tree> {
+fn options<'o>(schema: &serde_json::Value) -> EngineOptions<'o, ValueTree> {
     options_with(schema, MOST_STEPS)
 }
 
-fn options_with<'o>(schema: &serde_json::Value, steps: usize) -> Options<'o, Tree> {
-    configured(jsonschema::options_for::<Tree>().offline(), schema, steps)
+fn options_with<'o>(schema: &serde_json::Value, steps: usize) -> EngineOptions<'o, ValueTree> {
+    configured(
+        jsonschema::options_for::<ValueTree>().offline(),
+        schema,
+        steps,
+    )
 }
 
-/// The same options on the crate's own values.
-fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> Options<'o, SerdeJson> {
+/// The same options for the crate's own values.
+fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> EngineOptions<'o, SerdeJson> {
     configured(jsonschema::options().offline(), schema, steps)
 }
 
 fn configured<'o, F: Json>(
-    options: Options<'o, F>,
+    options: EngineOptions<'o, F>,
     schema: &serde_json::Value,
     steps: usize,
-) -> Options<'o, F> {
+) -> EngineOptions<'o, F> {
     let options = options
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())
@@ -281,8 +284,8 @@ fn configured<'o, F: Json>(
     }
 }
 
-/// Whether a text is a UUID in one of the ways that the libraries of tools read: with its four dashes or without any, in
-/// braces, or as a URN. The format is a hint of the schema's author, and a gate must not be stricter than the tool.
+/// Whether a text is a UUID in one of the forms that tools' libraries accept: with its four dashes or without any, in braces,
+/// or as a URN. The format is a hint by the schema's author, and a gate must not be stricter than the tool.
 fn is_uuid(text: &str) -> bool {
     let bare = text.strip_prefix("urn:uuid:").unwrap_or(text);
     let inner = bare.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
@@ -305,10 +308,10 @@ fn build_error(error: &ValidationError<'_>) -> String {
     };
     let reason = match error.kind() {
         ValidationErrorKind::Referencing(referencing) => {
-            format!("a reference leads nowhere, and nothing is ever loaded: {referencing}")
+            format!("unresolved reference, and nothing is ever loaded: {referencing}")
         }
         _ if error.instance_path().as_str().ends_with("/type") => {
-            format!("there is no type {}", error.instance())
+            format!("unknown type {}", error.instance())
         }
         _ => error.to_string(),
     };
@@ -316,13 +319,17 @@ fn build_error(error: &ValidationError<'_>) -> String {
     snippet(&format!("{}{place}", cut_line(reason, 200)), 400)
 }
 
-fn collect(validator: &Validator<Tree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
+fn collect(validator: &Validator<ValueTree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
     let errors = validator.iter_errors(value).take(limit);
     errors.map(violation).collect()
 }
 
-/// The same where every objection is one that is given out: the engine need not go on when there are enough.
-fn collect_first(validator: &Validator<Tree>, value: &Value<'_>, limit: usize) -> Vec<Violation> {
+/// The same, if every objection is returned: the engine need not continue once there are enough.
+fn collect_first(
+    validator: &Validator<ValueTree>,
+    value: &Value<'_>,
+    limit: usize,
+) -> Vec<Violation> {
     wanting(limit, || collect(validator, value, limit))
 }
 
@@ -404,7 +411,7 @@ fn violation_kind(kind: ValidationErrorKind) -> ViolationKind {
     }
 }
 
-/// A number of the schema, as it is written there.
+/// A number of the schema, as written there.
 fn number(written: &impl ToString) -> Number {
     let written = written.to_string();
     written.parse().unwrap_or_else(|_| Number::from(0))

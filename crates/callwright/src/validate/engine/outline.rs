@@ -1,12 +1,12 @@
-//! A schema compiled once more to explain refusals: each union is one opaque keyword in it, and each branch can be asked
-//! by itself.
+//! A second compilation of a schema, for explaining refusals: each union in it is one opaque keyword, and each branch can be
+//! evaluated separately.
 //!
-//! The engine by itself collects the objections of every branch of every union inside every branch;
-//! in a recursive schema that is exponential in the depth of the value. With this, one level is asked
-//! at a time, and only the branch that was meant is looked into further.
+//! By itself the engine collects the objections of every branch of every union inside every branch; in a recursive schema that
+//! is exponential in the depth of the value. With this, one level is evaluated at a time, and only the branch that was meant is
+//! examined further.
 //!
-//! All branches are in one validator, so that what several of them refer to is compiled once: it takes an object
-//! whose only key says which branch is asked, and whose value is the one to look at.
+//! All branches are in one validator, so that parts shared by several of them are compiled once: it takes an object whose only
+//! key selects the branch, and whose value is the one to validate.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,21 +16,21 @@ use jsonschema::{Draft, Keyword, Registry, ValidationError, Validator};
 use serde_json::{Map, Value as Schema, json};
 
 use super::super::schema::children;
-use super::build::Options;
-use super::tree::Tree;
+use super::build::EngineOptions;
+use super::tree::ValueTree;
 use super::work::{object, spend};
 use super::{collect_first, options};
 use crate::json::{Path, Value, size};
 use crate::validate::violation::Violation;
 
-/// Where the engine finds the schema that is outlined.
+/// The URI under which the engine finds the outlined schema.
 const ADDRESS: &str = "urn:callwright:schema";
 
 /// The whole schema and its branches, with opaque unions.
 #[derive(Debug)]
 pub(super) struct Outline {
-    validator: Validator<Tree>,
-    /// The numbers of the entries, by their places in the schema.
+    validator: Validator<ValueTree>,
+    /// The numbers of the entries, by their paths in the schema.
     entries: HashMap<String, usize>,
 }
 
@@ -62,7 +62,7 @@ impl Outline {
         })
     }
 
-    /// What the schema at a place, the root or a branch of a union, objects to.
+    /// The objections of the schema at a path, either the root or a branch of a union.
     pub(super) fn violations(
         &self,
         place: &Path,
@@ -82,8 +82,11 @@ impl Outline {
     }
 }
 
-/// The validator of an object whose key is the number of a place.
-fn build(options: &Options<'_, Tree>, places: &[String]) -> Option<Validator<Tree>> {
+/// The validator of an object whose key is the number of a path.
+fn build(
+    options: &EngineOptions<'_, ValueTree>,
+    places: &[String],
+) -> Option<Validator<ValueTree>> {
     let entries = places.iter().enumerate().map(|(number, place)| {
         let reference = format!("{ADDRESS}#{}", percent_encoded(place));
         (number.to_string(), json!({"$ref": reference}))
@@ -93,12 +96,12 @@ fn build(options: &Options<'_, Tree>, places: &[String]) -> Option<Validator<Tre
 }
 
 fn asking<'v>(number: usize, value: &Value<'v>) -> Value<'v> {
-    // Copying takes about as long as looking at some part of it all.
+    // Copying takes about as long as visiting an eighth of it.
     spend(size(value) / 8);
     Value::Object(vec![(Cow::Owned(number.to_string()), value.clone())])
 }
 
-/// A pointer as the fragment of a URI.
+/// A pointer as a URI fragment.
 fn percent_encoded(pointer: &str) -> String {
     let encode = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'~' | b'$' | b'-' | b'_' | b'.' => {
@@ -109,8 +112,8 @@ fn percent_encoded(pointer: &str) -> String {
     pointer.bytes().map(encode).collect()
 }
 
-/// Whether a schema has unions that can be looked into. One with resources inside (`$id`) is
-/// left to the engine: places in it are not counted from the root.
+/// Whether a schema has unions that can be examined. One with embedded resources (`$id`) is left to the engine: paths in it do
+/// not start at the root.
 pub(super) fn can_outline(schema: &Schema) -> bool {
     has_unions(schema) && !children(schema).any(|(_, inner)| names_resource(inner))
 }
@@ -130,14 +133,14 @@ fn is_union(keyword: &str, member: &Schema) -> bool {
     matches!(keyword, "anyOf" | "oneOf") && member.is_array()
 }
 
-/// What is needed to make a union opaque.
+/// What is needed to make unions opaque.
 #[derive(Clone)]
 struct Unions {
-    judge: Arc<Validator<Tree>>,
+    judge: Arc<Validator<ValueTree>>,
     found: Arc<HashMap<usize, Union>>,
 }
 
-/// Where a union is, and the number of its first branch.
+/// The path of a union, and the number of its first branch.
 #[derive(Clone)]
 struct Union {
     place: String,
@@ -155,19 +158,19 @@ impl Unions {
     }
 }
 
-/// What asking one branch costs beside the looks that it takes.
+/// The cost of evaluating one branch besides its visits.
 const PER_BRANCH: usize = 24;
 
-/// A union that only says yes or no. Its error carries the union's place in the schema.
+/// A union that only says yes or no. Its error carries the union's path in the schema.
 struct OpaqueUnion {
-    judge: Arc<Validator<Tree>>,
-    /// Absent for a union of a standard's own schema: of that we say nothing.
+    judge: Arc<Validator<ValueTree>>,
+    /// Absent for a union of a meta-schema, which is never reported.
     union: Option<Union>,
     branches: usize,
     is_exclusive: bool,
 }
 
-impl<'i> Keyword<'i, Tree> for OpaqueUnion {
+impl<'i> Keyword<'i, ValueTree> for OpaqueUnion {
     fn validate(&self, instance: &'i Value<'i>) -> Result<(), ValidationError<'i>> {
         if Keyword::is_valid(self, instance) {
             return Ok(());
@@ -202,8 +205,8 @@ impl<'i> Keyword<'i, Tree> for OpaqueUnion {
     }
 }
 
-/// Finds the unions of a schema, by the address of their list of branches: the one thing that the engine hands on
-/// unchanged wherever it has followed a reference. The places of their branches are noted in order.
+/// Finds the unions of a schema, by the address of their list of branches: the one thing that the engine passes on unchanged
+/// wherever it has followed a reference. The paths of their branches are recorded in order.
 fn find_unions(
     node: &Schema,
     here: &Path,
@@ -245,7 +248,7 @@ mod tests {
     use crate::json::read_value;
     use crate::validate::CompiledSchema;
 
-    /// The union is found, and the branch that was meant, wherever the schema says what it is and whatever keys are called.
+    /// The union and the intended branch are found wherever they are in the schema and whatever keys are called.
     #[test]
     fn unions_are_found_under_any_name_and_in_any_draft() {
         for header in [

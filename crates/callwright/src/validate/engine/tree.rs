@@ -1,4 +1,4 @@
-//! Our tree as a representation that the engine can walk.
+//! Our tree in a representation that the engine can walk.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -16,8 +16,8 @@ use crate::json::{Member, Number, Value};
 /// How much of a property name is kept for the message about it.
 const NAME_PREVIEW_BYTES: usize = 256;
 
-/// Objects with more members than this are indexed when more of them are looked up than this. An index takes about as long
-/// to make as eight passes.
+/// Objects with more members than this are indexed once more than this many are looked up. Building an index takes about as
+/// long as eight passes.
 const FEW_MEMBERS: usize = 32;
 const FEW_LOOKUPS: usize = 8;
 
@@ -26,9 +26,9 @@ const LOWEST_I64: f64 = -9_223_372_036_854_775_808.0;
 
 /// The representation: nodes are references into a [`Value`].
 #[derive(Debug)]
-pub(super) struct Tree;
+pub(super) struct ValueTree;
 
-impl Json for Tree {
+impl Json for ValueTree {
     type Node<'a> = &'a Value<'a>;
     type PreparedKey = Box<str>;
     type StringBuffer = Value<'static>;
@@ -50,15 +50,15 @@ impl Json for Tree {
     }
 }
 
-impl<'a> Node<'a, Tree> for &'a Value<'a> {
-    type Object = Members<'a>;
+impl<'a> Node<'a, ValueTree> for &'a Value<'a> {
+    type Object = IndexedMembers<'a>;
     type Array = &'a [Value<'a>];
     type Number = &'a Number<'a>;
 
-    fn as_object(&self) -> Option<Members<'a>> {
+    fn as_object(&self) -> Option<IndexedMembers<'a>> {
         let members = Value::as_object(self)?;
         spend(1);
-        Some(Members::of(members))
+        Some(IndexedMembers::of(members))
     }
 
     fn as_array(&self) -> Option<&'a [Value<'a>]> {
@@ -131,9 +131,8 @@ impl<'a> Node<'a, Tree> for &'a Value<'a> {
         Cow::Owned((*self).into())
     }
 
-    /// The engine keeps a copy of the offending value in every error. We look the value up in our
-    /// own tree by its path, so it gets nothing to copy, except for strings: a property name that
-    /// is objected to is nowhere in the tree.
+    /// The engine keeps a copy of the offending value in every error. We look the value up in our own tree by its path, so
+    /// there is nothing to copy, except for strings: an invalid property name is nowhere in the tree.
     fn lazy_value(&self) -> LazyInstance<'a> {
         object();
         let text = self.as_str().unwrap_or_default().as_bytes();
@@ -159,9 +158,8 @@ impl JsonNumber for &Number<'_> {
         Number::as_i64(self)
     }
 
-    /// The engine asks for this where 64 bits do not hold a number, and compares it with limits. Of an integer
-    /// just below `i64` the nearest float is the limit of `i64` itself, so it gets the one below: what
-    /// passes as an `i64` must be one.
+    /// The engine calls this if 64 bits cannot hold a number, and compares the result with limits. For an integer just below
+    /// `i64` the nearest float is the limit of `i64` itself, so it gets the one below: what passes as an `i64` must be one.
     fn as_f64(&self) -> Option<f64> {
         let nearest = Number::as_f64(self);
         let looks_like_limit = nearest.to_bits() == LOWEST_I64.to_bits();
@@ -224,18 +222,18 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// The members of an object. Where there are many, and many are looked up, they are found by an index.
+/// The members of an object. If there are many, and many are looked up, an index is used.
 #[derive(Debug)]
-pub(super) struct Members<'a> {
+pub(super) struct IndexedMembers<'a> {
     all: &'a [Member<'a>],
     lookups: Cell<usize>,
-    /// In a box, because it is handed around and hardly ever made.
+    /// Boxed, because it is moved around and rarely built.
     index: OnceCell<Box<AHashMap<&'a str, &'a Value<'a>>>>,
 }
 
-impl<'a> Members<'a> {
+impl<'a> IndexedMembers<'a> {
     fn of(all: &'a [Member<'a>]) -> Self {
-        Members {
+        IndexedMembers {
             all,
             lookups: Cell::new(0),
             index: OnceCell::new(),
@@ -243,7 +241,7 @@ impl<'a> Members<'a> {
     }
 }
 
-impl<'a> Object<'a, Tree> for Members<'a> {
+impl<'a> Object<'a, ValueTree> for IndexedMembers<'a> {
     type Node = &'a Value<'a>;
     type MemberName = &'a str;
     type MembersIter = MembersIter<'a>;
@@ -257,7 +255,7 @@ impl<'a> Object<'a, Tree> for Members<'a> {
         if self.all.len() > FEW_MEMBERS {
             self.lookups.set(self.lookups.get() + 1);
             if self.lookups.get() > FEW_LOOKUPS {
-                // Of a key that occurs twice the first counts, as it does below.
+                // If a key occurs twice the first one counts, as it does below.
                 let all = members.rev().map(|(name, value)| (name.as_ref(), value));
                 let index = self.index.get_or_init(|| Box::new(all.collect()));
                 return index.get(key.as_ref()).copied().or_else(missing);
@@ -273,12 +271,12 @@ impl<'a> Object<'a, Tree> for Members<'a> {
     }
 }
 
-/// What is under a key that did not come: something, once there are enough objections, so that no more are made of it.
+/// The value of an absent key: present once there are enough objections, so that no more are raised.
 fn missing<'a>() -> Option<&'a Value<'a>> {
     has_enough().then_some(&Value::Null)
 }
 
-impl<'a> Array<'a, Tree> for &'a [Value<'a>] {
+impl<'a> Array<'a, ValueTree> for &'a [Value<'a>] {
     type Node = &'a Value<'a>;
     type ElementsIter = Items<'a>;
 
@@ -291,7 +289,7 @@ impl<'a> Array<'a, Tree> for &'a [Value<'a>] {
         Items(self.iter())
     }
 
-    /// By canonical text, so that ids beyond 64 bits are told apart.
+    /// By canonical text, so that ids beyond 64 bits are distinguished.
     fn is_unique(&self) -> bool {
         spend(self.len());
         let mut seen = HashSet::with_capacity(self.len());

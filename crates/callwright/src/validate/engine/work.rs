@@ -1,32 +1,32 @@
-//! How much of a value the engine may look at: counted, not timed.
+//! Limits how often the engine may visit values: counted, not timed.
 //!
-//! A schema can make the engine look at one value any number of times: two parts that refer to the same two parts, and
-//! so on, double at each level. Each look at an object or a list counts, and past the limit the engine is stopped and there
-//! is no answer. Looks at texts and numbers do not count: how often a schema asks for one value by itself is known before it
-//! is compiled (`cost.rs`), and each level of a value has an object or a list around it.
+//! A schema can make the engine visit one value any number of times: two parts that refer to the same two parts, and so on,
+//! double at each level. Each visit to an object or a list counts, and past the limit the engine is stopped and there is no
+//! answer. Visits to texts and numbers do not count: how often a schema visits a single value is known before it is compiled
+//! (`cost.rs`), and each level of a value has an object or a list around it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::json::{Value, size};
 
-/// How often the engine may look at any value: some milliseconds. Real calls take some hundreds.
+/// How often the engine may visit any value: a few milliseconds. Real calls take a few hundred visits.
 const LEAST: usize = 1_000_000;
 
-/// And at a long one, for each byte: a union of thirty branches takes about six.
+/// And for a long value, per byte: a union of thirty branches takes about six.
 const PER_BYTE: usize = 16;
 
-/// How often it may look in order to say what it objects to: some milliseconds. Where that is not enough it is asked for
-/// fewer objections. A hundred items that fit none of thirty branches take some thousand looks.
+/// How many visits it may make to find objections: a few milliseconds. If that is not enough, it is asked for fewer objections.
+/// A hundred items that match none of thirty branches take a few thousand visits.
 const LOOKS_FOR_OBJECTIONS: usize = 30_000;
 
-/// How often it may look into the branches of unions, all in all. Unions within unions take more the deeper they are.
+/// How many visits it may make to the branches of unions, in total. Unions within unions take more the deeper they are.
 const LOOKS_FOR_PARTS: usize = 2 * LOOKS_FOR_OBJECTIONS;
 
-/// How many objections it is asked for where it cannot find all: as many as a model is told, and some more.
+/// How many objections are requested if it cannot find all: as many as a model gets, and a few more.
 const FEW_OBJECTIONS: usize = 8;
 
-/// What one objection counts. Objections take memory until all have been found.
+/// The weight of one objection. Objections take memory until all have been found.
 const OBJECTION: usize = 64;
 
 thread_local! {
@@ -41,16 +41,16 @@ pub(super) fn object() {
     WANTED.set(WANTED.get().saturating_sub(1));
 }
 
-/// Whether all objections that are wanted have been found. The engine finds every one there is before it gives out the
-/// first, so the lists that it goes through end here: what it would say about the rest comes after what is wanted.
+/// Whether all wanted objections have been found. The engine finds every objection before it returns the first, so the lists
+/// that it iterates over end here: what it would report about the rest comes after what is wanted.
 #[inline]
 pub(super) fn has_enough() -> bool {
     WANTED.get() == 0
 }
 
-/// Lets the engine collect so many objections.
+/// Lets the engine collect this many objections.
 pub(super) fn wanting<T>(objections: usize, ask: impl FnOnce() -> T) -> T {
-    /// Set back also where the engine is stopped.
+    /// Resets even if the engine is stopped.
     struct All;
     impl Drop for All {
         fn drop(&mut self) {
@@ -62,10 +62,10 @@ pub(super) fn wanting<T>(objections: usize, ask: impl FnOnce() -> T) -> T {
     ask()
 }
 
-/// What stops the engine. It is thrown without a panic's message, and caught in this file.
+/// Stops the engine. It is thrown without a panic message, and caught in this file.
 struct Exhausted;
 
-/// Counts so many looks at a value.
+/// Counts this many visits to a value.
 #[inline]
 pub(super) fn spend(looks: usize) {
     LEFT.with(|left| match left.get().checked_sub(looks) {
@@ -79,7 +79,7 @@ fn stop() {
     resume_unwind(Box::new(Exhausted));
 }
 
-/// What the engine says about a value; `None` if it would have to look too often.
+/// The engine's answer about a value; `None` if it would need too many visits.
 pub(super) fn bounded<T>(value: &Value<'_>, ask: impl Fn() -> T) -> Option<T> {
     within(LEAST, &ask).or_else(|| {
         let more = size(value).saturating_mul(PER_BYTE);
@@ -87,7 +87,8 @@ pub(super) fn bounded<T>(value: &Value<'_>, ask: impl Fn() -> T) -> Option<T> {
     })
 }
 
-/// What the engine objects to in a value, if it need not look too often: `ask` gets the number of objections that are wanted.
+/// The engine's objections to a value, if they do not take too many visits: `ask` gets the number of objections that are
+/// wanted.
 pub(super) fn objections<T>(value: &Value<'_>, most: usize, ask: impl Fn(usize) -> T) -> Option<T> {
     let few = most.min(FEW_OBJECTIONS);
     let found = within(LOOKS_FOR_OBJECTIONS, &|| ask(most))
@@ -97,7 +98,7 @@ pub(super) fn objections<T>(value: &Value<'_>, most: usize, ask: impl Fn(usize) 
     found
 }
 
-/// The same for a part of a value, with what is left of the looks at all parts.
+/// The same for a part of a value, with the remaining visits for all parts.
 pub(super) fn objections_to_part<T>(ask: impl Fn() -> T) -> Option<T> {
     within(LEFT.get(), &ask)
 }

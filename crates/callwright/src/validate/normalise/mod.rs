@@ -1,8 +1,8 @@
-//! Schemas as the field writes them → schemas as the standard reads them.
+//! Schemas as found in practice → schemas as the standard reads them.
 //!
-//! Only what has exactly one reading is rewritten: the schema accepts what its author clearly
-//! meant, and everything else stays as it is, to be compiled or quarantined. Takes a declared
-//! schema and returns the one to compile; the declared one is kept for the model.
+//! Takes a declared schema and returns the one to compile; the declared one is kept for the model. Only what has exactly one
+//! reading is rewritten: the schema then accepts what its author clearly meant, and everything else stays unchanged, to be
+//! compiled or quarantined.
 
 mod standard;
 mod types;
@@ -36,51 +36,52 @@ pub fn normalise(declared: &Schema) -> Cow<'_, Schema> {
 
 fn rewritten(declared: &Schema) -> Schema {
     let mut schema = declared.clone();
-    let draft = schema.as_object_mut().map_or(Draft::Current, known_draft);
+    let draft = schema
+        .as_object_mut()
+        .map_or(SchemaDraft::Current, known_draft);
     node(&mut schema, draft);
     schema
 }
 
-/// What the schema's own `$schema` makes of old keywords.
+/// How the schema's own `$schema` interprets old keywords.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Draft {
+enum SchemaDraft {
     /// Draft 4: `exclusiveMinimum` is a boolean.
     Four,
     /// Drafts 6 to 2019-09: `items` may be a list.
     Older,
-    /// 2020-12, or nothing said.
+    /// 2020-12, or unspecified.
     Current,
 }
 
-/// Reads `$schema`, and drops it where the engine does not know it: a made-up address must not cost
-/// the tool its validation.
-fn known_draft(root: &mut Map<String, Schema>) -> Draft {
+/// Reads `$schema`, and drops it if the engine does not know it: a made-up URI must not cost the tool its validation.
+fn known_draft(root: &mut Map<String, Schema>) -> SchemaDraft {
     let Some(declared) = root.get("$schema") else {
-        return Draft::Current;
+        return SchemaDraft::Current;
     };
     draft_at(declared.as_str().unwrap_or_default()).unwrap_or_else(|| {
         root.remove("$schema");
-        Draft::Current
+        SchemaDraft::Current
     })
 }
 
-/// The draft that has this address, if the engine knows it.
-fn draft_at(address: &str) -> Option<Draft> {
+/// The draft with this URI, if the engine knows it.
+fn draft_at(address: &str) -> Option<SchemaDraft> {
     let address = address
         .trim_end_matches('#')
         .trim_start_matches("https://")
         .trim_start_matches("http://");
     match address {
-        "json-schema.org/draft-04/schema" => Some(Draft::Four),
+        "json-schema.org/draft-04/schema" => Some(SchemaDraft::Four),
         "json-schema.org/draft-06/schema"
         | "json-schema.org/draft-07/schema"
-        | "json-schema.org/draft/2019-09/schema" => Some(Draft::Older),
-        "json-schema.org/draft/2020-12/schema" => Some(Draft::Current),
+        | "json-schema.org/draft/2019-09/schema" => Some(SchemaDraft::Older),
+        "json-schema.org/draft/2020-12/schema" => Some(SchemaDraft::Current),
         _ => None,
     }
 }
 
-fn node(schema: &mut Schema, draft: Draft) {
+fn node(schema: &mut Schema, draft: SchemaDraft) {
     let Schema::Object(members) = schema else {
         return;
     };
@@ -88,11 +89,11 @@ fn node(schema: &mut Schema, draft: Draft) {
     hoist_required(members);
     fix_type(members);
     fix_enum_of_list(members);
-    if draft != Draft::Four {
+    if draft != SchemaDraft::Four {
         fix_exclusive(members, "minimum", "exclusiveMinimum");
         fix_exclusive(members, "maximum", "exclusiveMaximum");
     }
-    if draft == Draft::Current {
+    if draft == SchemaDraft::Current {
         fix_tuple(members);
     }
     for (keyword, value) in members.iter_mut() {
@@ -131,10 +132,9 @@ fn node(schema: &mut Schema, draft: Draft) {
     }
 }
 
-/// `"required": null`, `"properties": []`, `"minItems": "1"`: what serialisers of other languages
-/// make of nothing, of an empty map and of a long integer. And annotations of the wrong kind, which
-/// mean nothing to a validator.
-fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
+/// `"required": null`, `"properties": []`, `"minItems": "1"`: what serialisers of other languages make of nothing, of an empty
+/// map and of a long integer. Also annotations of the wrong type, which mean nothing to a validator.
+fn fix_values(members: &mut Map<String, Schema>, draft: SchemaDraft) {
     members.retain(|keyword, value| match (keyword.as_str(), &*value) {
         ("const" | "default", _) => true,
         (_, Schema::Null) => false,
@@ -143,7 +143,7 @@ fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
         ("$id" | "id", Schema::String(name)) => !name.contains(char::is_whitespace),
         ("$id", _) => false,
         ("anyOf" | "oneOf" | "allOf", Schema::Array(branches)) => !branches.is_empty(),
-        ("required", Schema::Array(keys)) => !(keys.is_empty() && draft == Draft::Four),
+        ("required", Schema::Array(keys)) => !(keys.is_empty() && draft == SchemaDraft::Four),
         _ => true,
     });
     for (keyword, value) in members.iter_mut() {
@@ -177,7 +177,7 @@ fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
                 "false" => *value = Schema::Bool(false),
                 _ => {}
             },
-            // Python's anchors for the beginning and the end of the text.
+            // Python's anchors for the start and the end of the text.
             ("pattern", Schema::String(pattern)) => {
                 if let Some(rest) = pattern.strip_suffix("\\Z") {
                     *pattern = format!("{rest}$");
@@ -191,7 +191,7 @@ fn fix_values(members: &mut Map<String, Schema>, draft: Draft) {
     }
 }
 
-/// `"name": {"type": "string", "required": true}`: draft 3 said it on the property.
+/// `"name": {"type": "string", "required": true}`: in draft 3, `required` is on the property.
 fn hoist_required(members: &mut Map<String, Schema>) {
     let mut hoisted = Vec::new();
     if let Some(Schema::Object(properties)) = members.get_mut("properties") {
@@ -224,7 +224,7 @@ fn hoist_required(members: &mut Map<String, Schema>) {
     }
 }
 
-/// `"minimum": 0, "exclusiveMinimum": true` in a schema that is not of draft 4.
+/// `"minimum": 0, "exclusiveMinimum": true` in a schema that is not draft 4.
 fn fix_exclusive(members: &mut Map<String, Schema>, plain: &str, exclusive: &str) {
     if let Some(Schema::Bool(yes)) = members.get(exclusive).cloned() {
         members.remove(exclusive);
@@ -283,7 +283,7 @@ fn allow_null(mut members: Map<String, Schema>) -> Map<String, Schema> {
             outer.insert(kept.to_owned(), value.clone());
         }
     }
-    // References may point into this node's own definitions, so they stay where they were.
+    // References may point into this node's own definitions, so they stay in place.
     for kept in ["$schema", "$id", "$defs", "definitions"] {
         if let Some(value) = members.remove(kept) {
             outer.insert(kept.to_owned(), value);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_languages_write() {
+    fn forms_of_other_languages_are_understood() {
         becomes(json!({"minItems": "1"}), json!({"minItems": 1}));
         becomes(json!({"required": ["a", "a"]}), json!({"required": ["a"]}));
         becomes(json!({"pattern": "\\Aa\\Z"}), json!({"pattern": "^a$"}));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_of_texts_on_a_list_is_that_of_its_items() {
+    fn an_enum_of_strings_on_a_list_applies_to_its_items() {
         becomes(
             json!({"type": "array", "enum": ["a", "b"], "items": {"type": "string"}}),
             json!({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}),
@@ -374,7 +374,7 @@ mod tests {
         let items = json!({"type": "array", "items": {"enum": ["a"]}});
         becomes(bare, items.clone());
         assert!(misplaced_enums(&items).is_empty());
-        // A list of lists that are allowed, items with values of their own, and numbers have another reading.
+        // A list of allowed lists, items with values of their own, and numbers have another reading.
         for other in [
             json!({"type": "array", "enum": [["a"], ["b"]]}),
             json!({"type": "array", "enum": ["a"], "items": {"enum": ["b"]}}),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn old_and_made_up_forms() {
+    fn old_and_invented_forms_are_understood() {
         becomes(json!({"type": "any"}), json!({}));
         becomes(json!({"properties": []}), json!({"properties": {}}));
         becomes(json!({"$schema": "https://example.com/mine"}), json!({}));
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_stays_to_be_quarantined() {
+    fn unknown_forms_stay_and_are_quarantined() {
         becomes(json!({"type": "wibble"}), json!({"type": "wibble"}));
     }
 }

@@ -1,11 +1,11 @@
-//! Whether a schema is written as the standard has it, so that there is nothing to rewrite: nearly all are, and looking takes a
-//! tenth of copying, rewriting and comparing.
+//! Whether a schema is in standard form, so that there is nothing to rewrite: nearly all are, and checking takes a tenth of the
+//! time of copying, rewriting and comparing.
 //!
-//! Says no where it does not know: then the schema is rewritten, and may come out as it was.
+//! Returns `false` if unsure: the schema is then rewritten, and may come out unchanged.
 
 use serde_json::{Map, Value as Schema};
 
-use super::{Draft, draft_at};
+use super::{SchemaDraft, draft_at};
 use crate::json::member;
 
 /// Whether rewriting a schema certainly changes nothing.
@@ -19,7 +19,7 @@ pub(super) fn is_standard(node: &Schema) -> bool {
     }
 }
 
-/// Whether one keyword has the usual form, and all that is inside of it.
+/// Whether one keyword, including everything inside it, has the standard form.
 fn is_usual(keyword: &str, value: &Schema, beside: &Map<String, Schema>) -> bool {
     match (keyword, value) {
         ("const" | "default" | "examples", _) => true,
@@ -31,7 +31,10 @@ fn is_usual(keyword: &str, value: &Schema, beside: &Map<String, Schema>) -> bool
         ("enum", Schema::Array(_)) => member(beside, "type")
             .is_none_or(|name| name.as_str().is_some_and(|name| name != "array")),
         ("$schema", Schema::String(address)) => {
-            matches!(draft_at(address), Some(Draft::Older | Draft::Current))
+            matches!(
+                draft_at(address),
+                Some(SchemaDraft::Older | SchemaDraft::Current)
+            )
         }
         ("required", Schema::Array(keys)) => are_distinct(keys),
         (
@@ -58,7 +61,7 @@ fn is_type(name: &str) -> bool {
     )
 }
 
-/// Whether these are some few keys, each once. (More of them are for the rewriting to compare.)
+/// Whether these are a few distinct keys. (Longer lists are left to the rewriting.)
 fn are_distinct(keys: &[Schema]) -> bool {
     const FEW_KEYS: usize = 32;
     let is_new = |(at, key): (usize, &Schema)| !keys[..at].contains(key);

@@ -28,8 +28,7 @@ pub(super) fn fix_type(members: &mut Map<String, Schema>) {
     }
 }
 
-/// The standard's name for a type; `None` for "any type". An unknown name stays, and
-/// quarantines its tool.
+/// The standard's name for a type; `None` for "any type". An unknown name stays, and quarantines its tool.
 fn type_name(name: &str) -> Option<String> {
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
@@ -45,7 +44,7 @@ fn type_name(name: &str) -> Option<String> {
     })
 }
 
-/// `"type": "array", "enum": ["a", "b"]`: no list is one of these texts, so its items are meant.
+/// `"type": "array", "enum": ["a", "b"]`: no list equals one of these strings, so its items are meant.
 pub(super) fn fix_enum_of_list(members: &mut Map<String, Schema>) {
     if !is_misplaced_enum(members) {
         return;
@@ -57,7 +56,7 @@ pub(super) fn fix_enum_of_list(members: &mut Map<String, Schema>) {
     }
 }
 
-/// Whether a list has an `enum` of texts, which can only be meant for its items.
+/// Whether a list has an `enum` of strings, which can only be meant for its items.
 fn is_misplaced_enum(members: &Map<String, Schema>) -> bool {
     let is_type = |name: &Schema, wanted: &str| {
         let name = name.as_str().and_then(type_name);
@@ -87,7 +86,7 @@ fn is_misplaced_enum(members: &Map<String, Schema>) -> bool {
     is_list && are_texts && may_be_of_items
 }
 
-/// Where a declared schema has an `enum` of texts on a list, which is read as one of its items: JSON Pointers.
+/// Where a declared schema has an `enum` of strings on a list, which is applied to its items: JSON Pointers.
 pub(crate) fn misplaced_enums(declared: &Schema) -> Vec<Path> {
     fn look(schema: &Schema, at: &Path, found: &mut Vec<Path>) {
         match schema {
@@ -96,7 +95,7 @@ pub(crate) fn misplaced_enums(declared: &Schema) -> Vec<Path> {
                     found.push(at.clone());
                 }
                 for (key, inner) in members {
-                    // What these hold is data.
+                    // The content of these is data.
                     if !matches!(key.as_str(), "enum" | "const" | "default" | "examples") {
                         look(inner, &at.key(key), found);
                     }
@@ -111,7 +110,7 @@ pub(crate) fn misplaced_enums(declared: &Schema) -> Vec<Path> {
         }
     }
     let mut found = Vec::new();
-    // Nearly no schema has one.
+    // Almost no schema has one.
     if !is_standard(declared) {
         look(declared, &Path::root(), &mut found);
     }

@@ -1,7 +1,7 @@
-//! A text that two values share exactly when they are equal as JSON Schema understands it.
+//! A canonical text: equal for two values exactly if JSON Schema considers them equal.
 //!
-//! Keys are sorted by their bytes, `1`, `1.0` and `10e-1` are one number, and numbers are exact at any length.
-//! Fingerprints are made of it, so its form is fixed: `docs/fingerprint.md` defines it for other languages.
+//! Keys are sorted by their bytes, `1`, `1.0` and `10e-1` are one number, and numbers are exact at any length. Fingerprints are
+//! computed from it, so its form is fixed: `docs/fingerprint.md` defines it for other languages.
 
 use std::cell::Cell;
 
@@ -13,10 +13,10 @@ use super::{Number, Value};
 /// Most objects have no more members.
 pub(crate) const FEW: usize = 8;
 
-/// The longest buffer that is kept to be used again, in bytes.
+/// The longest buffer that is kept for reuse, in bytes.
 const LONGEST_KEPT: usize = 64 * 1024;
 
-/// Lends an empty text to write into. Most canonical texts are hashed and forgotten, so a thread has one for all of them.
+/// Lends an empty text to write into. Most canonical texts are hashed and dropped, so each thread reuses one.
 pub(crate) fn with_buffer<T>(write: impl FnOnce(&mut String) -> T) -> T {
     thread_local! {
         static BUFFER: Cell<String> = const { Cell::new(String::new()) };

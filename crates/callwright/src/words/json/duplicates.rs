@@ -1,18 +1,18 @@
 //! Keys that occur twice in one object.
 //!
-//! JSON leaves their meaning open and readers disagree (first wins, last wins), so a caller that sends one
-//! cannot know what the tool will see. The parser asks [`has_duplicate`] for every object; only if
-//! one says yes does anybody walk the tree to name the places.
+//! JSON leaves their meaning open and parsers disagree (first wins, last wins), so a caller that sends one cannot know what the
+//! tool will see. The parser calls [`has_duplicate`] for every object; only if it returns true is the tree walked to name the
+//! places.
 
 use std::collections::HashSet;
 
 use super::{Member, Path, Value};
 
-/// Up to here keys are compared as they are: most comparisons end at the length.
+/// Up to here keys are compared directly: most comparisons end at the length.
 const FEW: usize = 8;
 
-/// Up to here comparing all pairs is cheaper than hashing: 48 keys are about 1,100 comparisons of numbers, of which a
-/// processor does several at once.
+/// Up to here comparing all pairs is cheaper than hashing: 48 keys take about 1,100 comparisons of numbers, several of which a
+/// processor does at once.
 const PAIRWISE_LIMIT: usize = 48;
 
 /// Whether a key occurs twice among the members of one object.
@@ -29,7 +29,7 @@ pub(crate) fn has_duplicate(members: &[Member<'_>]) -> bool {
     for (at, (key, _)) in members.iter().enumerate() {
         let sign = sign(key);
         let before = &signs[..at];
-        // Nearly always no.
+        // Almost never true.
         if before.contains(&sign) {
             let mut earlier = members[..at].iter();
             if earlier.any(|(earlier, _)| earlier == key) {
@@ -41,7 +41,7 @@ pub(crate) fn has_duplicate(members: &[Member<'_>]) -> bool {
     false
 }
 
-/// A number that is the same for the same key: its length, its beginning and its end.
+/// A number that is equal for equal keys: made from the length, the beginning and the end.
 fn sign(key: &str) -> u32 {
     let (bytes, length) = (key.as_bytes(), key.len());
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
@@ -54,7 +54,7 @@ fn sign(key: &str) -> u32 {
     ])
 }
 
-/// Every place in `value` whose key occurs more than once in its object, each place once.
+/// Every path in `value` whose key occurs more than once in its object, without duplicates.
 pub(crate) fn duplicate_keys(value: &Value<'_>) -> Vec<Path> {
     let mut found = Vec::new();
     collect(value, &Path::root(), &mut found);

@@ -22,21 +22,20 @@ use super::mismatch::MismatchCause;
 use super::{Mismatch, Number, Value};
 
 /// The name of a type, a field or a variant.
-type Name = &'static str;
+type SerdeName = &'static str;
 
-type Written = Result<Value<'static>, Mismatch>;
+type WriteResult = Result<Value<'static>, Mismatch>;
 
 type Started<T> = Result<T, Mismatch>;
 
-/// How deep containers may be nested: as deep as in a call (see [`ParseLimits`](crate::parse::ParseLimits)), so that the
-/// result of one tool can be an argument of another.
+/// How deep containers may be nested: as deep as in a call (see [`ParseLimits`](crate::parse::ParseLimits)), so that the result
+/// of one tool can be an argument of another.
 const MAX_DEPTH: usize = 100;
 
 /// Makes a JSON value out of a Rust value.
 ///
 /// # Errors
-/// Returns where the value has no JSON form (NaN, an infinity, a key that is not text, too deep), or the type's own
-/// error.
+/// Returns where the value has no JSON form (NaN, an infinity, a key that is not text, too deep), or the type's own error.
 pub fn from_type<T: Serialize + ?Sized>(value: &T) -> Result<Value<'static>, Mismatch> {
     value.serialize(Writer {
         depth_left: MAX_DEPTH,
@@ -55,7 +54,7 @@ impl Writer {
         match self.depth_left.checked_sub(1) {
             Some(depth_left) => Ok(Writer { depth_left }),
             None => Err(refuse(format!(
-                "nested deeper than {MAX_DEPTH} levels, which is what a call may hold"
+                "nested deeper than {MAX_DEPTH} levels, the limit for a call"
             ))),
         }
     }
@@ -72,7 +71,7 @@ const BELOW_HUNDRED: &str = "\
     49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697\
     9899";
 
-/// Most numbers in results are counts and percentages, so the small ones are not allocated.
+/// Most numbers in results are counts and percentages, so small ones are not allocated.
 fn unsigned(number: u64) -> Number<'static> {
     let small = match usize::try_from(number) {
         Ok(one @ 0..10) => &BELOW_HUNDRED[2 * one + 1..2 * one + 2],
@@ -89,12 +88,12 @@ fn signed(number: i64) -> Number<'static> {
     }
 }
 
-/// Rust writes a finite float as a JSON number, the shortest that reads back as the same float.
-fn float(number: impl fmt::Debug, finite: bool) -> Written {
+/// Rust formats a finite float as a JSON number, the shortest that parses as the same float.
+fn float(number: impl fmt::Debug, finite: bool) -> WriteResult {
     if !finite {
         return Err(refuse(format!("{number:?} has no JSON form")));
     }
-    // As long as most floats are.
+    // The length of most floats.
     let mut literal = String::with_capacity(24);
     // Writing to a `String` cannot fail.
     let _ = write!(literal, "{number:?}");
@@ -106,15 +105,15 @@ fn text(text: &str) -> Value<'static> {
 }
 
 /// An object with one member, as enums are written.
-fn tagged(variant: Name, content: Value<'static>) -> Value<'static> {
+fn tagged(variant: SerdeName, content: Value<'static>) -> Value<'static> {
     Value::Object(vec![(Cow::Borrowed(variant), content)])
 }
 
-/// Methods for what is written without looking inside.
+/// Methods for values that are written as a whole.
 macro_rules! scalars {
     ($($method:ident($($given:pat_param => $kind:ty),*) = $written:expr;)*) => {$(
         #[inline]
-        fn $method(self, $($given: $kind),*) -> Written {
+        fn $method(self, $($given: $kind),*) -> WriteResult {
             Ok($written)
         }
     )*};
@@ -147,45 +146,49 @@ impl Serializer for Writer {
         serialize_str(content => &str) = text(content);
         serialize_unit() = Value::Null;
         serialize_none() = Value::Null;
-        serialize_unit_struct(_ => Name) = Value::Null;
-        serialize_unit_variant(_ => Name, _ => u32, variant => Name) = Value::String(variant.into());
+        serialize_unit_struct(_ => SerdeName) = Value::Null;
+        serialize_unit_variant(_ => SerdeName, _ => u32, variant => SerdeName) = Value::String(variant.into());
     }
 
-    fn serialize_f32(self, number: f32) -> Written {
+    fn serialize_f32(self, number: f32) -> WriteResult {
         float(number, number.is_finite())
     }
 
-    fn serialize_f64(self, number: f64) -> Written {
+    fn serialize_f64(self, number: f64) -> WriteResult {
         float(number, number.is_finite())
     }
 
-    fn collect_str<T: fmt::Display + ?Sized>(self, content: &T) -> Written {
+    fn collect_str<T: fmt::Display + ?Sized>(self, content: &T) -> WriteResult {
         Ok(Value::String(Cow::Owned(content.to_string())))
     }
 
-    fn serialize_bytes(self, bytes: &[u8]) -> Written {
+    fn serialize_bytes(self, bytes: &[u8]) -> WriteResult {
         self.inside()?;
         let number = |byte: &u8| Value::Number(unsigned((*byte).into()));
         Ok(Value::Array(bytes.iter().map(number).collect()))
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Written {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> WriteResult {
         value.serialize(self)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: Name, value: &T) -> Written {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: SerdeName,
+        value: &T,
+    ) -> WriteResult {
         value.serialize(self)
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
-        _: Name,
+        _: SerdeName,
         _: u32,
-        variant: Name,
+        variant: SerdeName,
         value: &T,
-    ) -> Written {
+    ) -> WriteResult {
         let content = value.serialize(self.inside()?);
         content
             .map(|content| tagged(variant, content))
@@ -200,15 +203,15 @@ impl Serializer for Writer {
         self.serialize_seq(Some(length))
     }
 
-    fn serialize_tuple_struct(self, _: Name, length: usize) -> Started<ArrayBuilder> {
+    fn serialize_tuple_struct(self, _: SerdeName, length: usize) -> Started<ArrayBuilder> {
         self.serialize_seq(Some(length))
     }
 
     fn serialize_tuple_variant(
         self,
-        _: Name,
+        _: SerdeName,
         _: u32,
-        variant: Name,
+        variant: SerdeName,
         length: usize,
     ) -> Started<ArrayBuilder> {
         let inside = self.inside()?.inside()?;
@@ -220,7 +223,7 @@ impl Serializer for Writer {
         Ok(ObjectBuilder::new(self.inside()?, ObjectKind::Map, length))
     }
 
-    fn serialize_struct(self, name: Name, length: usize) -> Started<ObjectBuilder> {
+    fn serialize_struct(self, name: SerdeName, length: usize) -> Started<ObjectBuilder> {
         let (inside, kind) = match name {
             RAW_VALUE => (self, ObjectKind::Raw),
             _ => (self.inside()?, ObjectKind::Struct),
@@ -230,9 +233,9 @@ impl Serializer for Writer {
 
     fn serialize_struct_variant(
         self,
-        _: Name,
+        _: SerdeName,
         _: u32,
-        variant: Name,
+        variant: SerdeName,
         length: usize,
     ) -> Started<ObjectBuilder> {
         let inside = self.inside()?.inside()?;

@@ -1,4 +1,4 @@
-//! Many places in one value: the keys of its large objects are looked up, not searched for.
+//! Looks up many paths in one value; large objects are indexed, not searched.
 
 use std::cell::RefCell;
 
@@ -7,11 +7,11 @@ use ahash::AHashMap;
 use super::path::{cut_first, unescape};
 use super::{Path, Value};
 
-/// Up to here going through the keys is faster than hashing them all.
+/// Up to here scanning the keys is faster than hashing them all.
 const FEW_KEYS: usize = 32;
 
-/// A value in which many places are asked for. An object is indexed when it is first looked into, and a place that is near
-/// the last one is found from there: one objection to each of a hundred levels takes a hundred steps, not five thousand.
+/// A value in which many paths are looked up. An object is indexed when it is first accessed, and a path close to the last one
+/// is found from there: one objection at each of a hundred levels takes a hundred steps, not five thousand.
 #[derive(Debug)]
 pub(crate) struct Indexed<'v, 'a> {
     root: &'v Value<'a>,
@@ -20,16 +20,16 @@ pub(crate) struct Indexed<'v, 'a> {
     last: RefCell<Trail<'v, 'a>>,
 }
 
-/// The way to a place.
+/// The values along a path.
 #[derive(Debug, Default)]
 struct Trail<'v, 'a> {
     pointer: String,
-    /// The values on the way, each with where its own pointer ends.
+    /// The values along the path, each with the end of its own pointer.
     values: Vec<(usize, &'v Value<'a>)>,
 }
 
 impl<'v, 'a> Trail<'v, 'a> {
-    /// Goes back to the last value that is on the way to another place too, and returns where its pointer ends.
+    /// Goes back to the last value that is also on the other path, and returns where its pointer ends.
     fn go_back(&mut self, pointer: &str) -> Option<(usize, &'v Value<'a>)> {
         let (last, pointer) = (self.pointer.as_bytes(), pointer.as_bytes());
         let is_border = |end: usize| pointer.get(end).is_none_or(|next| *next == b'/');
@@ -62,7 +62,7 @@ impl<'v, 'a> Indexed<'v, 'a> {
             // The whole value, or not a pointer at all.
             return self.root.at(path);
         }
-        // Most places are members of the whole value.
+        // Most paths name members of the whole value.
         if let (only, None) = cut_first(&pointer[1..]) {
             return self.child(self.root, &unescape(only));
         }
@@ -79,7 +79,7 @@ impl<'v, 'a> Indexed<'v, 'a> {
         Some(value)
     }
 
-    /// The member or the item of a value inside that a segment of a path names.
+    /// The member or the item of a nested value that a segment of a path names.
     pub(crate) fn child(&self, value: &'v Value<'a>, segment: &str) -> Option<&'v Value<'a>> {
         match value {
             Value::Object(members) if members.len() > FEW_KEYS => {
@@ -87,7 +87,7 @@ impl<'v, 'a> Indexed<'v, 'a> {
                 let index = objects
                     .entry(std::ptr::from_ref(value).addr())
                     .or_insert_with(|| {
-                        // Of a key that occurs twice the first counts.
+                        // If a key occurs twice the first one counts.
                         let members = members.iter().rev();
                         members.map(|(key, value)| (key.as_ref(), value)).collect()
                     });

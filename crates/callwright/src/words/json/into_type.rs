@@ -1,12 +1,11 @@
 //! A JSON value → a Rust type, without a text or another tree in between.
 //!
-//! Takes a tree; returns what serde builds of it, borrowing from the tree where the type borrows. It reads what
-//! `serde_json::from_value` reads, and also takes `5.0` and `1e2` for integers, because JSON Schema does: what validates
-//! must deserialise. (So a type that takes any JSON gets `5` for `5.0`.)
+//! Takes a tree; returns what serde builds from it, borrowing from the tree where the type borrows. It accepts what
+//! `serde_json::from_value` accepts, and also `5.0` and `1e2` for integers, because JSON Schema does: what validates must
+//! deserialise. (So a type that takes any JSON gets `5` for `5.0`.)
 //!
-//! [`Value`] itself has no `Deserialize`: serde buffers flattened fields and untagged enums in a form of its own, which
-//! holds no more than 64 bits of a number. A type that needs every digit of any JSON takes a
-//! `Box<serde_json::value::RawValue>`.
+//! [`Value`] itself does not implement `Deserialize`: serde buffers flattened fields and untagged enums in its own form, which
+//! holds at most 64 bits of a number. A type that needs every digit of any JSON takes a `Box<serde_json::value::RawValue>`.
 
 mod containers;
 mod scalars;
@@ -20,32 +19,32 @@ use self::scalars::{visit_any_number, visit_float, visit_wide};
 use super::{Mismatch, Value};
 
 /// The name of a type.
-type Name = &'static str;
+type TypeName = &'static str;
 
 /// The names of fields or variants.
-type Names = &'static [&'static str];
+type FieldNames = &'static [&'static str];
 
 type Built<T> = Result<T, Mismatch>;
 
-/// The name under which `serde_json` asks for the text of a value.
+/// The name under which `serde_json` requests the text of a value.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// Makes a Rust type out of a value.
+/// Makes a Rust type from a value.
 ///
 /// # Errors
-/// Returns where the value does not fit the type, and what serde says about it.
+/// Returns where the value does not fit the type, and serde's message.
 pub fn to_type<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Result<T, Mismatch> {
     T::deserialize(Node::<false>(value))
 }
 
-/// Makes a Rust type out of the arguments of a call. They are always an object, so a type without content
-/// (`()`, a unit struct) takes one too: it means "no parameters".
+/// Makes a Rust type from the arguments of a call. They are always an object, so a type without content (`()`, a unit struct)
+/// accepts one too: it means "no parameters".
 #[cfg(feature = "toolbox")]
 pub(crate) fn to_arguments<'v, T: Deserialize<'v>>(value: &'v Value<'_>) -> Built<T> {
     T::deserialize(Node::<true>(value))
 }
 
-/// A value in the tree. `ARGUMENTS` says that it is the whole of a call's arguments.
+/// A value in the tree. `ARGUMENTS` means that it is the whole arguments of a call.
 struct Node<'v, const ARGUMENTS: bool>(&'v Value<'v>);
 
 fn unexpected<'v>(value: &'v Value<'_>) -> Unexpected<'v> {
@@ -68,7 +67,7 @@ fn visit_text<'de, V: Visitor<'de>>(text: &'de str, visitor: V) -> Built<V::Valu
     visitor.visit_borrowed_str(text)
 }
 
-/// Methods for which only one kind of value will do.
+/// Methods that accept only one kind of value.
 macro_rules! only {
     ($($kind:ident by $visit:ident => $($method:ident),*;)*) => {$($(
         #[inline]
@@ -84,7 +83,7 @@ macro_rules! only {
 impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
     type Error = Mismatch;
 
-    /// What a visitor does not take, it refuses itself.
+    /// A visitor itself rejects what it does not accept.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Built<V::Value> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
@@ -100,7 +99,7 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         bool char bytes byte_buf tuple tuple_struct
     }
 
-    // What types usually ask for is faster this way. A visitor of names would also take the number of a field or variant.
+    // What types usually request is faster this way. A visitor of names would also accept the number of a field or variant.
     only! {
         Number by visit_any_number => deserialize_i8, deserialize_i16, deserialize_i32, deserialize_i64;
         Number by visit_any_number => deserialize_u8, deserialize_u16, deserialize_u32, deserialize_u64;
@@ -111,7 +110,12 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         Object by visit_object => deserialize_map;
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(self, _: Name, _: Names, visitor: V) -> Built<V::Value> {
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: TypeName,
+        _: FieldNames,
+        visitor: V,
+    ) -> Built<V::Value> {
         match self.0 {
             Value::Object(members) => visit_object(members, visitor),
             _ => self.deserialize_any(visitor),
@@ -133,14 +137,14 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         }
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: Name, visitor: V) -> Built<V::Value> {
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: TypeName, visitor: V) -> Built<V::Value> {
         self.deserialize_unit(visitor)
     }
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        name: Name,
+        name: TypeName,
         visitor: V,
     ) -> Built<V::Value> {
         if name == RAW_VALUE {
@@ -150,7 +154,12 @@ impl<'de, const ARGUMENTS: bool> Deserializer<'de> for Node<'de, ARGUMENTS> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(self, _: Name, _: Names, visitor: V) -> Built<V::Value> {
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: TypeName,
+        _: FieldNames,
+        visitor: V,
+    ) -> Built<V::Value> {
         let (variant, content) = match self.0 {
             Value::String(variant) => (variant, None),
             Value::Object(members) => {

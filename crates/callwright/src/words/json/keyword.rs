@@ -1,16 +1,16 @@
-//! A keyword of a schema, or a property, by its name.
+//! Looks up a keyword of a schema, or a property, by its name.
 
 use serde_json::{Map, Value as Schema};
 
-/// Up to here going through the names is faster than hashing one.
+/// Up to here scanning the names is faster than hashing one.
 const FEW_NAMES: usize = 8;
 
-/// What a schema says under a keyword.
+/// The value of a keyword in a schema.
 pub(crate) fn keyword<'s>(node: &'s Schema, name: &str) -> Option<&'s Schema> {
     member(node.as_object()?, name)
 }
 
-/// The same of an object: of keywords, or of properties.
+/// The same for an object of keywords or of properties.
 pub(crate) fn member<'s>(members: &'s Map<String, Schema>, name: &str) -> Option<&'s Schema> {
     if members.len() > FEW_NAMES {
         return members.get(name);

@@ -1,8 +1,8 @@
 //! Why a value and a Rust type do not fit.
 //!
-//! Both directions between types and trees fail with a [`Mismatch`]: where, and what serde says about it. It is for the
-//! operator; a model never reads it. The path costs nothing on success: on an error each level adds its own segment on
-//! the way out.
+//! Conversions in both directions between types and trees fail with a [`Mismatch`]: the path, and serde's message. It is for
+//! the operator; a model never reads it. The path costs nothing on success: on an error each level adds its own segment on the
+//! way out.
 
 use std::fmt;
 
@@ -22,11 +22,11 @@ struct MismatchDetails {
     innermost_first: Vec<Segment>,
 }
 
-/// What serde objected to.
+/// The kind of serde's objection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MismatchCause {
     Kind,
-    /// The kind is right, this value is not.
+    /// The type is right, but not this value.
     Value,
     Length,
     Variant,
@@ -48,18 +48,18 @@ impl Mismatch {
         }))
     }
 
-    /// Where it is. Inside of parts that serde buffers (flattened fields, untagged and internally tagged enums) it is the
-    /// path of the whole part.
+    /// Where it is. Inside parts that serde buffers (flattened fields, untagged and internally tagged enums) it is the path of
+    /// the whole part.
     pub fn path(&self) -> Path {
         Path::from_innermost(&self.0.innermost_first)
     }
 
-    /// What serde says about it, for the operator.
+    /// serde's message, for the operator.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What serde objected to.
+    /// The kind of serde's objection.
     #[cfg(feature = "toolbox")]
     pub(crate) fn cause(&self) -> MismatchCause {
         self.0.cause
@@ -189,7 +189,7 @@ impl serde::de::Error for Mismatch {
     }
 }
 
-/// As serde words it.
+/// In serde's wording.
 fn one_of(names: &[&str], what: &str) -> String {
     match names {
         [] => format!("there are no {what}"),

@@ -1,11 +1,10 @@
-//! JSON as this crate holds it: a tree that borrows from the text it was read from.
+//! JSON as this crate holds it: a tree that borrows from the text it was parsed from.
 //!
-//! In comes nothing but data: the parser builds [`Value`]s, the validator judges them in place, the
-//! caller serialises them. A string without escapes is a slice of the text and a number is its
-//! digits, so reading a call costs few allocations and a 23-digit id stays a 23-digit id. Members
-//! keep their order, and a key that occurs twice does so here too.
+//! Data only: the parser builds [`Value`]s, the validator judges them in place, the caller serialises them. A string without
+//! escapes is a slice of the text and a number is its digits, so parsing a call takes few allocations and a 23-digit id stays a
+//! 23-digit id. Members keep their order, and a repeated key is kept.
 //!
-//! This module never judges: whether a value is good is decided in [`crate::validate`].
+//! This module never judges: [`crate::validate`] decides whether a value is valid.
 
 mod canonical;
 mod duplicates;

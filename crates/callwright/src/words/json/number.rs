@@ -1,8 +1,7 @@
 //! Numbers that keep their digits.
 //!
-//! A `serde_json::Number` holds a `u64`, an `i64` or an `f64`; an id of 23 digits becomes a float
-//! there and loses its end. Here a number is the text that was sent, and is only interpreted when
-//! they are needed.
+//! A `serde_json::Number` holds a `u64`, an `i64` or an `f64`; an id of 23 digits becomes a float there and loses its last
+//! digits. Here a number is the text that was sent, and is only interpreted when needed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +10,7 @@ use std::str::FromStr;
 use super::Value;
 use super::strict;
 
-/// A JSON number as its digits. Always a literal of the JSON grammar within the range of `f64`.
+/// A JSON number as its digits. Always a JSON literal within the range of `f64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Number<'a>(Cow<'a, str>);
 
@@ -21,7 +20,7 @@ impl<'a> Number<'a> {
         Number(literal.into())
     }
 
-    /// The digits as they were written.
+    /// The digits as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -60,7 +59,7 @@ impl<'a> Number<'a> {
         Decimal::of(&self.0).whole()
     }
 
-    /// The same number, borrowing from nothing.
+    /// The same number without borrowed data.
     pub fn into_owned(self) -> Number<'static> {
         Number(Cow::Owned(self.0.into_owned()))
     }
@@ -90,13 +89,13 @@ impl fmt::Display for NotANumber {
 
 impl std::error::Error for NotANumber {}
 
-/// From a literal of JSON. Its digits are kept as they are.
+/// From a JSON literal. Its digits are kept.
 impl FromStr for Number<'static> {
     type Err = NotANumber;
 
     fn from_str(literal: &str) -> Result<Self, NotANumber> {
         match strict::parse(literal, 0).map(|document| document.value) {
-            // The reader takes blanks around a value; a literal has none.
+            // The parser accepts blanks around a value; a literal has none.
             Ok(Value::Number(number)) if number.as_str().len() == literal.len() => {
                 Ok(number.into_owned())
             }
@@ -105,7 +104,7 @@ impl FromStr for Number<'static> {
     }
 }
 
-/// From a float that is neither infinite nor `NaN`, with as many digits as tell it from its neighbours.
+/// From a float that is neither infinite nor `NaN`, with as many digits as distinguish it from its neighbours.
 impl TryFrom<f64> for Number<'static> {
     type Error = NotANumber;
 
@@ -113,7 +112,7 @@ impl TryFrom<f64> for Number<'static> {
         if !number.is_finite() {
             return Err(NotANumber);
         }
-        // Rust writes a finite float as a JSON number, the shortest that reads back as the same float.
+        // Rust formats a finite float as a JSON number, the shortest that parses as the same float.
         Ok(Number::from_literal(format!("{number:?}")))
     }
 }
@@ -131,7 +130,7 @@ pub(super) struct Decimal<'a> {
     pub(super) negative: bool,
     pub(super) whole: &'a str,
     pub(super) fraction: &'a str,
-    /// How many digits of `whole` and `fraction` together are left without the zeros at their end; none of zero.
+    /// How many digits of `whole` and `fraction` together are left without trailing zeros; none for zero.
     pub(super) significant: usize,
     /// The power of ten of the significant digits.
     pub(super) power: i64,
@@ -149,8 +148,8 @@ impl<'a> Decimal<'a> {
         let digits = || whole.bytes().chain(fraction.bytes());
         let trailing = digits().rev().take_while(zero).count();
         let significant = whole.len() + fraction.len() - trailing;
-        // A literal is in the range of `f64`, so an exponent that no integer holds is far below zero, or
-        // belongs to zero.
+        // A literal is in the range of `f64`, so an exponent that does not fit in an integer is far below zero, or belongs to
+        // zero.
         let exponent = exponent.parse::<i64>().unwrap_or(i64::MIN);
         let length = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let power = if significant == 0 {
@@ -186,10 +185,10 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Whether a literal is outside the range of `f64`, which no JSON reader we know of takes.
+/// Whether a literal is outside the range of `f64`, which no JSON parser we know of accepts.
 ///
-/// Only a literal with an exponent or with more than 300 characters can be (`f64::MAX` has 309
-/// digits), so the usual number is not parsed for this.
+/// Only a literal with an exponent or with more than 300 characters can be (`f64::MAX` has 309 digits), so the usual number is
+/// not parsed for this.
 pub(crate) fn overflows(literal: &str, has_exponent: bool) -> bool {
     (has_exponent || literal.len() > 300)
         && literal
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_none() {
+    fn fractions_are_not_integers() {
         for literal in [
             "5.5",
             "1e-1",

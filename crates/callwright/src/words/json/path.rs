@@ -1,7 +1,6 @@
-//! Where in a JSON value something is.
+//! A place in a JSON value.
 //!
-//! Held as a JSON Pointer (RFC 6901), which is what data carries; printed dotted for people and
-//! models (`edits.0.path`).
+//! Stored as a JSON Pointer (RFC 6901), the form used in data; printed dotted for people and models (`edits.0.path`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +27,7 @@ impl Path {
         Path::default()
     }
 
-    /// Takes over a JSON Pointer. Text that is not one names no place, and is never an error.
+    /// Wraps a JSON Pointer. Text that is not a pointer names no place, and is never an error.
     pub fn from_pointer(pointer: impl Into<String>) -> Self {
         Path(pointer.into())
     }
@@ -60,19 +59,19 @@ impl Path {
         self.key(digits.format(index))
     }
 
-    /// The place that `inner` is, seen from this place.
+    /// The path `inner`, relative to this place.
     #[must_use]
     pub fn join(&self, inner: &Path) -> Path {
         Path([self.0.as_str(), inner.0.as_str()].concat())
     }
 
-    /// The place around this one; the whole value is around itself.
+    /// The place around this one; the parent of the whole value is itself.
     #[must_use]
     pub fn parent(&self) -> Path {
         Path(self.parent_pointer().to_owned())
     }
 
-    /// The same as a JSON Pointer.
+    /// The same, as a JSON Pointer.
     pub(crate) fn parent_pointer(&self) -> &str {
         cut_last(&self.0).map_or("", |(parent, _)| parent)
     }
@@ -103,7 +102,7 @@ impl Path {
         self.last_escaped().map(unescape)
     }
 
-    /// The same as the pointer writes it.
+    /// The same, escaped as in the pointer.
     pub(crate) fn last_escaped(&self) -> Option<&str> {
         cut_last(&self.0).map(|(_, last)| last)
     }
@@ -123,9 +122,9 @@ impl fmt::Display for Path {
     }
 }
 
-// Segments are a few letters long: going through their bytes takes a tenth of what a search that is made for long texts does.
+// Segments are a few letters long: scanning their bytes takes a tenth of the time of a search made for long texts.
 
-/// The first segment of what follows a slash, and what follows the next one.
+/// The first segment of a pointer after its slash, and the text after the next slash.
 pub(super) fn cut_first(pointer: &str) -> (&str, Option<&str>) {
     match pointer.bytes().position(|byte| byte == b'/') {
         Some(at) => (&pointer[..at], Some(&pointer[at + 1..])),
@@ -133,7 +132,7 @@ pub(super) fn cut_first(pointer: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What is before and after the last slash.
+/// The text before and after the last slash.
 fn cut_last(pointer: &str) -> Option<(&str, &str)> {
     let at = pointer.bytes().rposition(|byte| byte == b'/')?;
     Some((&pointer[..at], &pointer[at + 1..]))

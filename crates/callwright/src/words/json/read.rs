@@ -1,12 +1,12 @@
-//! Text → JSON value, strictly, and what can be asked of a value without judging it: its size, its depth, its doubled keys.
+//! Text → JSON value, strictly, and what can be asked of a value without judging it: its size, its depth, its repeated keys.
 
 use super::{Member, SyntaxError, Value, has_duplicate, strict};
 
-/// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets
-/// a verdict instead of making its line unreadable; still far from overflowing a thread's stack.
+/// How deep a line may be nested. Much deeper than a call may be, so that a call that is too deep gets a verdict instead of
+/// making its line unreadable; still far from overflowing a thread's stack.
 pub(crate) const LINE_DEPTH: usize = 1_000;
 
-/// Reads any JSON value, nested up to 1,000 levels: for lines in which calls travel.
+/// Parses any JSON value, nested up to 1,000 levels, for lines that contain calls.
 ///
 /// # Errors
 /// Returns the first place at which the text stops being JSON.
@@ -14,7 +14,7 @@ pub fn read_value(text: &str) -> Result<Value<'_>, Box<SyntaxError>> {
     strict::parse(text, LINE_DEPTH).map(|document| document.value)
 }
 
-/// Reads any JSON value, nested up to `max_depth` levels.
+/// Parses any JSON value, nested up to `max_depth` levels.
 pub(crate) fn read_value_within(
     text: &str,
     max_depth: usize,
@@ -22,7 +22,7 @@ pub(crate) fn read_value_within(
     strict::parse(text, max_depth).map(|document| document.value)
 }
 
-/// Reads one JSON value that starts at byte `from`, strictly; `None` if it is not JSON or has a key twice.
+/// Parses one JSON value that starts at byte `from`, strictly; `None` if it is not JSON or repeats a key.
 pub(crate) fn parse_at(
     text: &str,
     from: usize,
@@ -33,7 +33,7 @@ pub(crate) fn parse_at(
     (!unclear).then(|| (value.into_owned(), end))
 }
 
-/// Whether the value is nested deeper than so many levels. No deeper one is looked at.
+/// Whether the value is nested deeper than this many levels. Deeper levels are not visited.
 pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
     let inside = |levels, value: &Value<'_>| match levels {
         Some(left) => is_deeper(value, left),
@@ -47,7 +47,7 @@ pub(crate) fn is_deeper(value: &Value<'_>, levels: usize) -> bool {
     }
 }
 
-/// About as many bytes as the value has as text.
+/// The approximate length of the value's text, in bytes.
 pub fn size(value: &Value<'_>) -> usize {
     match value {
         Value::String(text) => text.len() + 2,

@@ -1,4 +1,4 @@
-//! Where plain text in a JSON string ends: for reading and for writing.
+//! Finds where plain text in a JSON string ends, for reading and writing.
 
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
@@ -28,7 +28,7 @@ pub(crate) fn plain_bytes(chunk: [u8; 8]) -> usize {
     let special = zero_bytes(word ^ (LOW_BITS * u64::from(b'"')))
         | zero_bytes(word ^ (LOW_BITS * u64::from(b'\\')))
         | (word.wrapping_sub(LOW_BITS * 0x20) & !word & HIGH_BITS);
-    // All are plain if there is no mark: sixty-four zeros.
+    // If nothing is marked, all are plain: sixty-four zeros.
     special.trailing_zeros() as usize / 8
 }
 

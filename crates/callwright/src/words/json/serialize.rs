@@ -1,4 +1,4 @@
-//! Out again, digit for digit.
+//! Writes values as JSON, digit for digit.
 
 use std::fmt::{self, Write as _};
 
@@ -25,11 +25,11 @@ impl Serialize for Value<'_> {
 }
 
 impl Serialize for Number<'_> {
-    /// Integers of 64 bits go the plain way; every other literal goes as raw JSON, which
-    /// `serde_json` writes byte for byte.
+    /// 64-bit integers are written directly; every other literal is written as raw JSON, which `serde_json` copies byte for
+    /// byte.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_i64() {
-            // `-0` parses as 0, and would come out without its sign.
+            // `-0` parses as 0, and would lose its sign.
             Some(small) if self.as_str() != "-0" => serializer.serialize_i64(small),
             _ => match serde_json::from_str::<&RawValue>(self.as_str()) {
                 Ok(raw) => raw.serialize(serializer),
@@ -40,7 +40,7 @@ impl Serialize for Number<'_> {
 }
 
 impl Value<'_> {
-    /// The first `bytes` of the value as compact JSON, or a few less. Of a large value the rest is not looked at.
+    /// The first `bytes` of the value as compact JSON, or a few less. The rest of a large value is not visited.
     pub(crate) fn json_beginning(&self, bytes: usize) -> String {
         let mut out = String::new();
         self.write_some_json(&mut out, bytes);

@@ -1,8 +1,7 @@
-//! The strict JSON reader (RFC 8259): text in, [`Value`] or [`SyntaxError`] out.
+//! The strict JSON parser (RFC 8259): text in, [`Value`] or [`SyntaxError`] out.
 //!
-//! It accepts exactly what `serde_json` accepts and is faster, because it borrows instead of copies.
-//! No place is tracked while all goes well: on an error each level adds its own segment on the way
-//! out, so the path costs nothing on the usual path. It never repairs and never guesses.
+//! It accepts exactly what `serde_json` accepts and is faster, because it borrows instead of copying. No path is tracked on
+//! success: on an error each level adds its own segment on the way out. It never repairs and never guesses.
 
 use std::borrow::Cow;
 
@@ -11,17 +10,17 @@ use super::{
     plain_until,
 };
 
-/// What one text held.
+/// The result of parsing one text.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     pub(crate) value: Value<'a>,
-    /// Whether some object has a key twice; which one is found out on demand.
+    /// Whether some object repeats a key; which one is determined on demand.
     pub(crate) has_duplicates: bool,
 }
 
-/// Reads exactly one JSON value, with nothing but white space around it.
+/// Parses exactly one JSON value, with nothing but white space around it.
 pub(crate) fn parse(text: &str, max_depth: usize) -> Result<Document<'_>, Box<SyntaxError>> {
-    let mut reader = Reader::new(text, 0);
+    let mut reader = StrictParser::new(text, 0);
     let value = reader.value(max_depth)?;
     reader.skip_white_space();
     if reader.at < text.len() {
@@ -33,42 +32,42 @@ pub(crate) fn parse(text: &str, max_depth: usize) -> Result<Document<'_>, Box<Sy
     })
 }
 
-/// Reads one JSON value that starts at byte `from` and tells where it ends; what follows is left
-/// alone. For texts in which several values are glued together.
+/// Parses one JSON value that starts at byte `from` and returns where it ends; anything after it is ignored. For texts with
+/// several values side by side.
 pub(crate) fn parse_prefix(
     text: &str,
     from: usize,
     max_depth: usize,
 ) -> Result<(Value<'_>, usize), Box<SyntaxError>> {
-    let mut reader = Reader::new(text, from);
+    let mut reader = StrictParser::new(text, from);
     let value = reader.value(max_depth)?;
     Ok((value, reader.at))
 }
 
-/// Most objects have no more members; a list of them has room for as many at first.
+/// Most objects have no more members; space for this many is reserved at first.
 const SMALL_OBJECT: usize = 4;
 
-/// The same for the outermost object: arguments are larger than what is in them.
+/// The same for the outermost object: arguments are larger than their parts.
 const OUTER_OBJECT: usize = 8;
 
-/// An object with more is most likely a record with many, so its list need not grow step by step. A list of this size is just
-/// under a kilobyte, the largest size that allocators hand out without searching.
+/// A larger object is most likely a record with many members, so its list need not grow step by step. A list of this size is
+/// just under a kilobyte, the largest size that allocators hand out without searching.
 const LARGER_OBJECT: usize = 18;
 
-type Read<T> = Result<T, Box<SyntaxError>>;
+type ParseResult<T> = Result<T, Box<SyntaxError>>;
 
-struct Reader<'a> {
+struct StrictParser<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
     has_duplicates: bool,
-    /// For how many members the next object gets room.
+    /// How many members to reserve space for in the next object.
     room: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> StrictParser<'a> {
     fn new(text: &'a str, at: usize) -> Self {
-        Reader {
+        StrictParser {
             text,
             bytes: text.as_bytes(),
             at,
@@ -94,13 +93,13 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn fail<T>(&self, problem: Problem) -> Read<T> {
+    fn fail<T>(&self, problem: Problem) -> ParseResult<T> {
         Err(SyntaxError::new(self.at, problem))
     }
 
     /// Something else was expected here; at the end of the text that means it was cut off.
     #[cold]
-    fn unexpected<T>(&self, expected: &'static str) -> Read<T> {
+    fn unexpected<T>(&self, expected: &'static str) -> ParseResult<T> {
         self.fail(if self.at >= self.bytes.len() {
             Problem::CutOff
         } else {
@@ -108,7 +107,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn value(&mut self, depth_left: usize) -> Read<Value<'a>> {
+    fn value(&mut self, depth_left: usize) -> ParseResult<Value<'a>> {
         match self.next_token() {
             Some(b'"') => Ok(Value::String(self.string()?)),
             Some(b'{') => self.object(depth_left),
@@ -121,7 +120,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn literal(&mut self, word: &'static str, value: Value<'a>) -> Read<Value<'a>> {
+    fn literal(&mut self, word: &'static str, value: Value<'a>) -> ParseResult<Value<'a>> {
         let rest = &self.bytes[self.at..];
         if rest.starts_with(word.as_bytes()) {
             self.at += word.len();
@@ -133,7 +132,7 @@ impl<'a> Reader<'a> {
         self.unexpected("a value")
     }
 
-    fn object(&mut self, depth_left: usize) -> Read<Value<'a>> {
+    fn object(&mut self, depth_left: usize) -> ParseResult<Value<'a>> {
         if depth_left == 0 {
             return self.fail(Problem::TooDeep);
         }
@@ -173,8 +172,8 @@ impl<'a> Reader<'a> {
         Ok(Value::Object(members))
     }
 
-    /// What follows a key.
-    fn member(&mut self, depth_left: usize) -> Read<Value<'a>> {
+    /// The value after a key.
+    fn member(&mut self, depth_left: usize) -> ParseResult<Value<'a>> {
         if self.next_token() != Some(b':') {
             return self.unexpected("`:`");
         }
@@ -182,7 +181,7 @@ impl<'a> Reader<'a> {
         self.value(depth_left - 1)
     }
 
-    fn array(&mut self, depth_left: usize) -> Read<Value<'a>> {
+    fn array(&mut self, depth_left: usize) -> ParseResult<Value<'a>> {
         if depth_left == 0 {
             return self.fail(Problem::TooDeep);
         }
@@ -209,7 +208,7 @@ impl<'a> Reader<'a> {
 
     /// Neither a comma nor the end of the container follows a value.
     #[cold]
-    fn not_continued<T>(&self, expected: &'static str, inner: Segment) -> Read<T> {
+    fn not_continued<T>(&self, expected: &'static str, inner: Segment) -> ParseResult<T> {
         // Text right after the end of a string: most likely the string does not end there.
         let inside_string = self.bytes[..self.at].ends_with(b"\"")
             && !matches!(
@@ -226,7 +225,7 @@ impl<'a> Reader<'a> {
             .map_err(|error: Box<SyntaxError>| error.within(inner))
     }
 
-    fn number(&mut self) -> Read<Number<'a>> {
+    fn number(&mut self) -> ParseResult<Number<'a>> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -263,7 +262,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One digit or more.
-    fn digits(&mut self) -> Read<()> {
+    fn digits(&mut self) -> ParseResult<()> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.unexpected("a digit");
         }
@@ -273,7 +272,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn string(&mut self) -> Read<Cow<'a, str>> {
+    fn string(&mut self) -> ParseResult<Cow<'a, str>> {
         self.at += 1;
         let start = self.at;
         self.at = plain_until(self.bytes, start);
@@ -285,9 +284,9 @@ impl<'a> Reader<'a> {
         self.escaped_string(start).map(Cow::Owned)
     }
 
-    /// The rest of a string in which something other than plain text was met.
-    fn escaped_string(&mut self, start: usize) -> Read<String> {
-        /// Most strings with escapes are arguments as text, and not longer.
+    /// The rest of a string after the first byte that is not plain text.
+    fn escaped_string(&mut self, start: usize) -> ParseResult<String> {
+        /// Most strings with escapes are arguments as text, and no longer than this.
         const FIRST_GUESS: usize = 256;
         let left = self.bytes.len() - start;
         let mut out = Vec::with_capacity((self.at - start) + left.min(FIRST_GUESS));
@@ -296,7 +295,7 @@ impl<'a> Reader<'a> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
-                    // By far the most common ones, in text inside text.
+                    // By far the most common escapes, in text inside text.
                     if let Some(simple @ (b'"' | b'\\')) = self.bytes.get(self.at + 1) {
                         self.at += 2;
                         out.push(*simple);
@@ -311,12 +310,12 @@ impl<'a> Reader<'a> {
             }
         }
         self.at += 1;
-        // Whole characters were copied out of a valid text, so this never fails.
+        // Whole characters were copied from a valid text, so this never fails.
         String::from_utf8(out).or_else(|_| self.fail(Problem::LoneSurrogate))
     }
 
-    /// Copies plain text. Between two escapes there are mostly a few bytes: all eight are copied and those too many
-    /// forgotten, which is cheaper than to copy as many as are wanted.
+    /// Copies plain text. Between two escapes there are usually a few bytes: copying all eight and discarding the surplus is
+    /// cheaper than copying the exact number.
     fn copy_plain(&mut self, out: &mut Vec<u8>) {
         while let Some(chunk) = self
             .bytes
@@ -337,7 +336,7 @@ impl<'a> Reader<'a> {
         self.at = end;
     }
 
-    fn escape(&mut self) -> Read<char> {
+    fn escape(&mut self) -> ParseResult<char> {
         let start = self.at;
         self.at += 1;
         let decoded = match self.peek() {
@@ -371,7 +370,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The character that `\uXXXX`, or two of them, mean at the beginning of these bytes, and how many bytes that takes.
+/// The character that `\uXXXX`, or two of them, stand for at the start of these bytes, and how many bytes that takes.
 pub(crate) fn unicode_escape(bytes: &[u8]) -> Result<(char, usize), Problem> {
     let unit = |from: usize| {
         let digits = (from..from + 4).map(|at| bytes.get(at).ok_or(Problem::CutOff));

@@ -25,7 +25,7 @@ pub enum Problem {
         /// What would have been right, as a noun phrase.
         expected: &'static str,
     },
-    /// A backslash that starts no escape of JSON.
+    /// A backslash that does not start a JSON escape.
     BadEscape,
     /// `\\u` without four hex digits after it.
     BadUnicodeEscape,
@@ -39,7 +39,7 @@ pub enum Problem {
     NumberOutOfRange,
     /// Something follows the end of the value.
     TrailingText,
-    /// More containers inside each other than allowed.
+    /// Containers are nested deeper than allowed.
     TooDeep,
 }
 
@@ -63,12 +63,12 @@ impl SyntaxError {
         self
     }
 
-    /// The place in the value that was being read when it happened.
+    /// The path in the value that was being read.
     pub fn path(&self) -> Path {
         Path::from_innermost(&self.innermost)
     }
 
-    /// The text at the place: its beginning, escaped; empty at the end of the text.
+    /// The text at the error: its beginning, escaped; empty at the end of the text.
     pub fn snippet(&self, text: &str) -> String {
         /// Enough to find the place again.
         const LENGTH: usize = 16;

@@ -1,4 +1,4 @@
-//! The tree itself, as its owner or borrowed, and to and from `serde_json::Value`, for callers that hold one.
+//! The tree itself, owned or borrowed, and its conversion to and from `serde_json::Value`.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -22,7 +22,7 @@ pub enum Value<'a> {
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Value<'a>>),
-    /// An object: its members in the order they were written, a repeated key included.
+    /// An object: its members in the order they were written, including a repeated key.
     Object(Vec<Member<'a>>),
 }
 
@@ -126,7 +126,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value at `path`, to be changed.
+    /// The value at `path`, mutably.
     pub(crate) fn at_mut(&mut self, path: &Path) -> Option<&mut Value<'a>> {
         path.segments()
             .try_fold(self, |value, segment| match value {
@@ -139,7 +139,7 @@ impl<'a> Value<'a> {
             })
     }
 
-    /// The same value, borrowing from nothing.
+    /// The same value without borrowed data.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -156,8 +156,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A value that is borrowed or owned. `Cow` would do if it were covariant: what is kept for long could then be closed
-/// with what lives shortly.
+/// A value that is borrowed or owned. `Cow` is not covariant, so a long-lived ticket could not be closed with a short-lived
+/// result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lent<'v> {
     /// Borrowed from its owner.
@@ -204,8 +204,8 @@ impl<'a> From<&'a serde_json::Value> for Value<'a> {
 }
 
 impl From<&Value<'_>> for serde_json::Value {
-    /// Integers beyond 64 bits become floats here, because `serde_json::Number` has nothing better;
-    /// of a key that occurs twice the last value stays.
+    /// Integers beyond 64 bits become floats here, because `serde_json::Number` has nothing better; if a key occurs twice the
+    /// last value is kept.
     fn from(value: &Value<'_>) -> Self {
         match value {
             Value::Null => Json::Null,

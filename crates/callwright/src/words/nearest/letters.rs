@@ -1,22 +1,22 @@
-//! How many letters two names have in common: what rules out most names at once, and compares the rest a column at a time.
+//! How many letters two names have in common: rules out most names at once, and compares the rest a column at a time.
 
 use smallvec::SmallVec;
 
-/// The letters and digits of a name of ASCII, in lower case.
+/// The letters and digits of an ASCII name, in lower case.
 pub(super) fn fold_ascii(name: &str) -> SmallVec<[u8; 64]> {
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
     letters.map(|byte| byte.to_ascii_lowercase()).collect()
 }
 
-/// Whether a name of ASCII is certainly not of several words: small letters and digits only.
+/// Whether an ASCII name certainly does not have several words: lower-case letters and digits only.
 pub(super) fn is_one_word(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Where each letter occurs in a folded name of at most 64: what comparing it with many others takes.
+/// Where each letter occurs in a folded name of at most 64 letters, for comparing it with many others.
 pub(super) struct Alphabet {
-    /// A bit for each place, by letter.
+    /// One bit per position, by letter.
     places: [u64; 128],
     length: usize,
 }
@@ -36,14 +36,14 @@ impl Alphabet {
         Some(alphabet)
     }
 
-    /// The share of letters that need not be changed: put in, left out, exchanged, or swapped with a neighbour.
+    /// The share of letters that need no change: insertion, deletion, substitution, or a swap with a neighbour.
     pub(super) fn shared_letters(&self, other: &[u8]) -> f64 {
         let longest = self.length.max(other.len());
         super::share(longest - self.distance(other), longest)
     }
 
-    /// How many letters have to be changed, a column of the usual table at a time (Hyyrö 2003, with swaps): each bit says
-    /// whether one cell is larger or smaller by one than its neighbour.
+    /// How many letters have to be changed, a column of the usual table at a time (Hyyrö 2003, with swaps): each bit tells
+    /// whether a cell is one larger or smaller than its neighbour.
     fn distance(&self, other: &[u8]) -> usize {
         let last = 1 << (self.length - 1);
         let (mut larger_below, mut smaller_below) = (u64::MAX, 0u64);
@@ -67,7 +67,7 @@ impl Alphabet {
     }
 }
 
-/// How often each letter occurs in a name, case and separators aside: tells most names apart without comparing them.
+/// How often each letter occurs in a name, ignoring case and separators: distinguishes most names without comparing them.
 pub(super) struct Letters {
     counts: [u8; 32],
     all: usize,
@@ -98,17 +98,17 @@ impl Letters {
         let one_has_all = !self.is_ascii || !other.is_ascii || both >= short;
         SharedLetters {
             one_has_all,
-            // Three in five is `CLOSE`; of names that share words or begin alike, one has all letters of the other.
+            // Three in five is `CLOSE`; if names share words or a beginning, one has all letters of the other.
             may_be_close: one_has_all || both * 5 >= long * 3,
         }
     }
 }
 
-/// What the letters of two names say about them.
+/// What the letters of two names tell about them.
 pub(super) struct SharedLetters {
-    /// `false` only where neither name has all letters of the other.
+    /// `false` only if neither name has all letters of the other.
     pub(super) one_has_all: bool,
-    /// `false` only where two names are not close: too few letters are in both of them.
+    /// `false` only if two names are not close: they share too few letters.
     pub(super) may_be_close: bool,
 }
 

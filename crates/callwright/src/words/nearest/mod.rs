@@ -1,7 +1,7 @@
 //! "Did you mean": names that are close to a name.
 //!
-//! Case and separators are put aside first (`fileName`, `file_name` and `file-name` are one name),
-//! then whole words are compared (`path` is half of `filePath`), then letters. Used for keys, enum
+//! Takes a name and candidates; returns the closest. Case and separators are ignored first (`fileName`, `file_name` and
+//! `file-name` are one name), then whole words are compared (`path` is half of `filePath`), then letters. Used for keys, enum
 //! values, tool names and codes; it only ever proposes, and never decides that a name is meant.
 
 mod letters;
@@ -11,24 +11,24 @@ mod spelling;
 use std::cell::OnceCell;
 
 use self::letters::{Alphabet, Letters, fold_ascii, is_one_word};
-pub(crate) use self::name::{Name, has_word, words};
+pub(crate) use self::name::{FoldedName, has_word, words};
 pub(crate) use self::spelling::{is_english_word, is_slip, same_spelling};
 use super::Work;
 
-/// Real names are short; a long text is not a misspelt name, and comparing it costs length squared.
+/// Real names are short; a long text is not a misspelt name, and the cost of comparing it grows with the square of its length.
 const LONGEST_NAME: usize = 128;
 
-/// What it costs, in steps, to compare the letters of two names that were counted, to compare their order for each letter
-/// of one of them, to take a name apart into words, and to compare one pair of letters where these are not ASCII.
+/// The cost, in steps, of comparing the counted letters of two names, of comparing their order per letter of one of them, of
+/// splitting a name into words, and of comparing one pair of letters if these are not ASCII.
 const PAIR_OF_NAMES: usize = 24;
 const LETTER: usize = 10;
 const INTO_WORDS: usize = 400;
 const PAIR_OF_LETTERS: usize = 16;
 
-/// How many steps it may take to find the names that are near to one: some thousands of names are compared with ease.
+/// How many steps it may take to find the names closest to one: thousands of names can be compared.
 const STEPS_FOR_ONE: usize = 1_500_000;
 
-/// How close two names are, from [`CLOSE`] to 1 (the same but for case and separators); 0 where they are not close.
+/// How close two names are, from [`CLOSE`] to 1 (equal except for case and separators); 0 if they are not close.
 pub(crate) fn similarity(left: &str, right: &str) -> f64 {
     Wanted::new(left).similarity(right, &Work::new(usize::MAX))
 }
@@ -37,8 +37,8 @@ pub(crate) fn similarity(left: &str, right: &str) -> f64 {
 pub(crate) struct Wanted<'n> {
     written: &'n str,
     letters: Letters,
-    name: Name,
-    /// For names of ASCII that are not too long.
+    name: FoldedName,
+    /// For ASCII names that are not too long.
     alphabet: Option<Alphabet>,
 }
 
@@ -46,7 +46,7 @@ impl<'n> Wanted<'n> {
     pub(crate) fn new(written: &'n str) -> Self {
         let is_name = written.len() <= LONGEST_NAME;
         let short = if is_name { written } else { "" };
-        let name = Name::new(short);
+        let name = FoldedName::new(short);
         Wanted {
             written,
             letters: Letters::of(short),
@@ -55,12 +55,12 @@ impl<'n> Wanted<'n> {
         }
     }
 
-    /// Whether a text names it, in whatever case.
+    /// Whether a text mentions it, in any case.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         text.to_lowercase().contains(&self.written.to_lowercase())
     }
 
-    /// How close another name is; 0 also where there is no work left to find out.
+    /// How close another name is; also 0 if there is no work left to find out.
     pub(crate) fn similarity(&self, other: &str, work: &Work) -> f64 {
         if !work.take(other.len().min(LONGEST_NAME)) {
             return 0.0;
@@ -89,7 +89,7 @@ impl<'n> Wanted<'n> {
                 }
                 let score = alphabet.shared_letters(&folded);
                 let score = score.max(shared_beginning(own, &folded));
-                // Words are shared only where one name has all letters of the other, and one of them has several.
+                // Words are shared only if one name has all letters of the other, and one of them has several.
                 let may_share =
                     shared.one_has_all && (self.name.ends.len() > 1 || !is_one_word(other));
                 let words = if may_share && work.take(INTO_WORDS) {
@@ -103,7 +103,7 @@ impl<'n> Wanted<'n> {
         }
     }
 
-    /// The same for names with other letters than those of ASCII, and for long ones.
+    /// The same for names with non-ASCII letters, and for long ones.
     fn slow_similarity(&self, candidate: &Candidate<'_>, work: &Work) -> f64 {
         let (left, right) = (&self.name, candidate.name());
         let pairs = left.folded.len() * right.folded.len();
@@ -137,12 +137,12 @@ fn share(part: usize, all: usize) -> f64 {
     part as f64 / all as f64
 }
 
-/// A name that may be the one that was meant, with its letters counted.
+/// A name that may have been meant, with its letters counted.
 struct Candidate<'n> {
     written: &'n str,
     letters: Letters,
-    /// Made when its words are compared with those of another name.
-    name: OnceCell<Name>,
+    /// Computed when its words are compared with those of another name.
+    name: OnceCell<FoldedName>,
 }
 
 impl<'n> Candidate<'n> {
@@ -155,8 +155,8 @@ impl<'n> Candidate<'n> {
         }
     }
 
-    fn name(&self) -> &Name {
-        self.name.get_or_init(|| Name::new(self.written))
+    fn name(&self) -> &FoldedName {
+        self.name.get_or_init(|| FoldedName::new(self.written))
     }
 }
 
@@ -168,7 +168,7 @@ impl<'n> Candidates<'n> {
         Candidates(names.into_iter().map(Candidate::new).collect())
     }
 
-    /// Which of them is nearest to a name.
+    /// Which of them is closest to a name.
     pub(crate) fn nearest(&self, name: &str, work: &Work) -> Nearest<'n> {
         let wanted = Wanted::new(name);
         let scored = self.0.iter().map(|candidate| {
@@ -179,7 +179,7 @@ impl<'n> Candidates<'n> {
     }
 }
 
-/// The name that is nearest to another.
+/// The name that is closest to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nearest<'n> {
     /// None is close.
@@ -189,7 +189,7 @@ pub(crate) enum Nearest<'n> {
     Unclear,
 }
 
-/// Just close enough where one name is the beginning of the other: `warn` and `warning`.
+/// Just close enough if one name is the beginning of the other: `warn` and `warning`.
 fn shared_beginning(left: &[u8], right: &[u8]) -> f64 {
     let (short, long) = if left.len() <= right.len() {
         (left, right)
@@ -203,8 +203,9 @@ fn shared_beginning(left: &[u8], right: &[u8]) -> f64 {
     }
 }
 
-/// Whether a close name may be meant. It has the same digits (`5 minutes` is not a misspelt `45 minutes`) and says yes or no
-/// alike (`!all` is not a misspelt `all`); it shares a word or its beginning, or is at most two letters away and begins alike: `Today` is not a misspelt `Monday`.
+/// Whether a close name may be meant. It must have the same digits (`5 minutes` is not a misspelt `45 minutes`) and the same
+/// negation (`!all` is not a misspelt `all`); it must share a word or its beginning, or be at most two letters away and begin
+/// alike: `Today` is not a misspelt `Monday`.
 pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
     fn digits(name: &str) -> impl Iterator<Item = char> {
         name.chars().filter(|c| c.is_numeric())
@@ -212,7 +213,7 @@ pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
     if !digits(sent).eq(digits(near)) || negates(sent) != negates(near) {
         return false;
     }
-    let (left, right) = (Name::new(sent), Name::new(near));
+    let (left, right) = (FoldedName::new(sent), FoldedName::new(near));
     let is_near = |left: &str, right: &str| {
         let begins_alike = left.chars().next() == right.chars().next();
         let most = if begins_alike { 2 } else { 1 };
@@ -224,8 +225,8 @@ pub(crate) fn is_worth_proposing(sent: &str, near: &str) -> bool {
         || is_near(&left.folded, &right.folded)
 }
 
-/// Whether a name says that something is not so, in the languages that most names are in. One that is not known as such
-/// is proposed, and the model still decides.
+/// Whether a name contains a negation, in the languages that most names are in. A name with an unknown negation is proposed,
+/// and the model still decides.
 fn negates(name: &str) -> bool {
     const WORDS: &[&str] = &[
         "no",
@@ -253,12 +254,12 @@ fn negates(name: &str) -> bool {
     name.trim_start().starts_with(['!', '-', '~', '^', '¬']) || has_word(name, WORDS)
 }
 
-/// Names above this are worth a proposal. One wrong letter in a word of three (0.67) is, and so is
-/// one shared word out of two (0.66); one shared letter in two is not.
+/// Names above this are worth proposing. One wrong letter in a word of three (0.67) is, and so is one shared word out of two
+/// (0.66); one shared letter in two is not.
 pub(crate) const CLOSE: f64 = 0.6;
 
-/// The nearest candidates, the closest first, at most `max`. None of them need be right. Where there are too many to be
-/// compared, there are none.
+/// The closest candidates, the closest first, at most `max`. None of them need be right. If there are too many to compare,
+/// there are none.
 pub(crate) fn nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
@@ -274,9 +275,9 @@ pub(crate) fn nearest<'n>(
     if work.left() == 0 {
         return Vec::new();
     }
-    // Equal scores fall back to the name, so that the answer does not depend on a map's order.
+    // Equal scores fall back to the name, so that the result does not depend on a map's order.
     scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(right.1)));
-    // A name that is the same but for case and separators needs no company.
+    // A name that is equal except for case and separators is proposed alone.
     let same = scored.partition_point(|(score, _)| *score >= 1.0);
     scored
         .into_iter()
@@ -285,7 +286,7 @@ pub(crate) fn nearest<'n>(
         .collect()
 }
 
-/// The one nearest candidate, as [`Candidates`] say it, where only one name is compared with them.
+/// The closest candidate, as [`Candidates`] determines it, if only one name is compared with them.
 pub(crate) fn single_nearest<'n>(
     name: &str,
     candidates: impl IntoIterator<Item = &'n str>,
@@ -316,9 +317,8 @@ fn best<'n>(scored: impl Iterator<Item = (f64, &'n str)>, work: &Work) -> Neares
     }
 }
 
-/// Two thirds of a full match where all words of the shorter name are in the longer one, a little
-/// more the larger its share is.
-fn shared_words(left: &Name, right: &Name) -> f64 {
+/// Two thirds of a full match if all words of the shorter name are in the longer one, a little more the larger its share is.
+fn shared_words(left: &FoldedName, right: &FoldedName) -> f64 {
     let (short, long) = if left.ends.len() <= right.ends.len() {
         (left, right)
     } else {
@@ -357,7 +357,7 @@ mod tests {
         single_nearest(name, names, &Work::new(STEPS_FOR_ONE))
     }
 
-    /// What the letters rule out is what comparing would have ruled out.
+    /// The letters only rule out what comparing would have ruled out.
     #[test]
     fn letters_never_rule_out_what_is_close() {
         let names = include_str!("near_words.txt").lines().step_by(97);
@@ -368,7 +368,7 @@ mod tests {
         for left in &names {
             for right in &names {
                 let shared = Letters::of(left).shared(&Letters::of(right));
-                let (left, right) = (Name::new(left), Name::new(right));
+                let (left, right) = (FoldedName::new(left), FoldedName::new(right));
                 let words = shared_words(&left, &right);
                 assert!(words < CLOSE || shared.one_has_all);
                 if !shared.may_be_close {
@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// A name that cannot be ruled out by its letters costs the same, however many there are after it.
+    /// A name that its letters do not rule out costs the same, however many follow it.
     #[test]
     fn comparing_ends_with_the_work() {
         let anagram = |at: usize| {
@@ -409,12 +409,12 @@ mod tests {
     }
 
     #[test]
-    fn a_tie_is_no_answer() {
+    fn a_tie_has_no_winner() {
         assert_eq!(nearest_of("date", ["start_date", "end_date"]), None);
     }
 
     #[test]
-    fn strangers_are_not_proposed() {
+    fn dissimilar_names_are_not_proposed() {
         assert!(nearest("ProxyRead", ["bash", "write"], 3).is_empty());
         assert!(nearest("", ["a"], 3).is_empty());
         assert!(nearest("???", ["a"], 3).is_empty());

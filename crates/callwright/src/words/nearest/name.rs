@@ -1,17 +1,17 @@
-//! A name as its words: without case and separators.
+//! Splits a name into its words, without case and separators.
 
 use smallvec::SmallVec;
 
 /// A name without its case and separators, and where its words end.
 #[derive(Default)]
-pub(crate) struct Name {
+pub(crate) struct FoldedName {
     pub(crate) folded: String,
     pub(super) ends: SmallVec<[usize; 8]>,
 }
 
-impl Name {
-    /// Splits at separators and at a capital after a small letter or a digit.
-    pub(crate) fn new(name: &str) -> Name {
+impl FoldedName {
+    /// Splits at separators and at a capital after a lower-case letter or a digit.
+    pub(crate) fn new(name: &str) -> FoldedName {
         let mut folded = String::with_capacity(name.len());
         let mut ends = SmallVec::new();
         let mut end_word = |folded: &String| {
@@ -20,7 +20,7 @@ impl Name {
             }
         };
         let mut previous_small = false;
-        // Nearly all names are of ASCII, and the other way takes five times as long.
+        // Almost all names are ASCII, and the other way takes five times as long.
         if name.is_ascii() {
             for letter in name.bytes() {
                 let is_capital = letter.is_ascii_uppercase();
@@ -50,7 +50,7 @@ impl Name {
             }
         }
         end_word(&folded);
-        Name { folded, ends }
+        FoldedName { folded, ends }
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
@@ -65,10 +65,12 @@ impl Name {
 
 /// The words of a name, in lower case.
 pub(crate) fn words(name: &str) -> Vec<String> {
-    Name::new(name).words().map(str::to_owned).collect()
+    FoldedName::new(name).words().map(str::to_owned).collect()
 }
 
 /// Whether one of the words of a name is among these, which are in lower case.
 pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
-    Name::new(name).words().any(|word| words.contains(&word))
+    FoldedName::new(name)
+        .words()
+        .any(|word| words.contains(&word))
 }

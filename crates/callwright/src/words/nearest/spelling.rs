@@ -1,13 +1,12 @@
-//! Whether two names are one name: in another spelling, or with a slip of the pen. Repair acts on these answers.
+//! Whether two names are the same name in another spelling, or with one typing error. Repair acts on these answers.
 
 use std::cmp::Ordering;
 
 use super::name::words;
 
-/// Whether two names are the same words but for case and for what is between them: a blank, `_`,
-/// `-` or a capital. Any other sign may be all that tells two names apart (`C++` and `C#`, `-1` and `1`),
-/// and so may case next to digits (`1m` and `1M`) and in short names, unless both are written as words
-/// are (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
+/// Whether two names have the same words except for case and separators: a blank, `_`, `-` or a capital. Any other character
+/// may be all that distinguishes two names (`C++` and `C#`, `-1` and `1`), and so may case next to digits (`1m` and `1M`) and
+/// in short names, unless both are cased like words (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
 pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
     // Texts this long are not names.
     const LONGEST: usize = 256;
@@ -27,7 +26,7 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
             && spelt(left) == spelt(right))
 }
 
-/// Whether two names are the same but for case and blanks: a quick no for nearly all that are not.
+/// Whether two names are equal except for case and blanks: rules out almost all others quickly.
 fn has_same_letters(left: &str, right: &str) -> bool {
     fn bytes(name: &str) -> impl Iterator<Item = u8> {
         let letters = name.bytes().filter(|byte| !is_blank(char::from(*byte)));
@@ -47,14 +46,14 @@ fn has_same_letters(left: &str, right: &str) -> bool {
     }
 }
 
-/// Letters only: all small, all capital, or small ones after a capital.
+/// Letters only: all lower case, all upper case, or lower case after a capital.
 fn is_cased_like_a_word(name: &str) -> bool {
     let behind = name.chars().skip(1);
     name.chars().all(char::is_alphabetic)
         && (name.chars().all(char::is_uppercase) || behind.clone().all(char::is_lowercase))
 }
 
-/// A name in lower case, with `_` wherever its words meet.
+/// A name in lower case, with `_` between its words.
 fn spelt(name: &str) -> String {
     let all: Vec<char> = name.trim().chars().collect();
     let mut out = String::with_capacity(name.len() + 4);
@@ -78,12 +77,12 @@ fn spelt(name: &str) -> String {
     out
 }
 
-/// Whether one name is another with one slip of the pen: a letter too many, too few, wrong or in its
-/// neighbour's place, in a name of five letters at least. More than one letter is another word as often
-/// as not (`min`, `max`; `paid`, `unpaid`), digits are never slips, and nor is a correct word.
+/// Whether one name is another with one typing error: a letter too many, too few, wrong or swapped with its neighbour, in a
+/// name of at least five letters. More than one letter is as often as not another word (`min`, `max`; `paid`, `unpaid`), digits
+/// are never typing errors, and neither is a correct word.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     const SHORTEST: usize = 5;
-    // A sign may be all that makes a name the opposite: `price>`, `!scopes`.
+    // A punctuation mark may reverse the meaning of a name: `price>`, `!scopes`.
     let signs = |name: &str| {
         let others = name.chars().filter(|c| !c.is_alphabetic());
         others.collect::<String>()
@@ -97,8 +96,8 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
         && is_slip_within_words(&words(sent), &words(meant))
 }
 
-/// Whether two names have the same words but for one that is misspelt: it begins with the same letter, since a letter
-/// in front makes the opposite (`asynchronous`), and it is not a correct word (`county`, `passed`).
+/// Whether two names have the same words except for one that is misspelt: it begins with the same letter, since a letter in
+/// front may reverse the meaning (`asynchronous`), and it is not a correct word (`county`, `passed`).
 fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
     let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
     sent.len() != meant.len()
@@ -109,7 +108,7 @@ fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
         })
 }
 
-/// Whether two words name who does something and whom it is done to: `payer`, `payee`.
+/// Whether two words name the two sides of an action: `payer`, `payee`.
 fn is_other_role(left: &str, right: &str) -> bool {
     let role = |word: &str| ["er", "ee", "or"].iter().any(|end| word.ends_with(end));
     role(left) && role(right)
@@ -119,7 +118,7 @@ fn is_plural(word: &str, of: &str) -> bool {
     word.strip_suffix('s') == Some(of)
 }
 
-/// Whether this is an English word that is one letter away from another one. The list is sorted, a word on each line.
+/// Whether this is an English word that is one letter away from another one. The list is sorted, one word per line.
 pub(crate) fn is_english_word(word: &str) -> bool {
     const WORDS: &str = include_str!("near_words.txt");
     let (mut low, mut high) = (0, WORDS.len());
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_its_own_is_not_a_slip() {
+    fn a_correct_word_is_not_a_typing_error() {
         for (sent, meant) in [
             ("shiped", "shipped"),
             ("qurey", "query"),

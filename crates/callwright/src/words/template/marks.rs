@@ -1,7 +1,9 @@
-//! One tag, control token or marker at a place in a text, by its shape: `<…>`, `<|…|>`, `[…]`, closed or not, and names
-//! between rows of the same sign, `=== TOOL CALL ===`.
+//! Recognises one tag, control token or marker by its shape: `<…>`, `<|…|>`, `[…]`, closed or not, and names between rows of
+//! the same character, `=== TOOL CALL ===`.
 
-use super::names::{Shape, is_last_token, is_layout, is_of_template, may_begin_name, may_end_name};
+use super::names::{
+    NameShape, is_last_token, is_layout, is_of_template, may_begin_name, may_end_name,
+};
 
 /// A mark of a chat template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +18,17 @@ pub(super) struct Mark<'t> {
     pub(super) is_header: bool,
     /// Whether it ends a message.
     pub(super) ends_message: bool,
-    pub(super) kind: Kind,
+    pub(super) kind: MarkKind,
 }
 
-/// Whether a mark is for people or for a machine.
+/// Whether a mark is meant for people or for a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// `<|name|>`, which nothing but a template has.
+pub(super) enum MarkKind {
+    /// `<|name|>`, which only templates have.
     Token,
     /// A tag or a marker.
     Tag,
-    /// A tag that shows what is in it, where people read it: HTML, or one that is escaped.
+    /// A tag that displays its content where people read it: HTML, or an escaped tag.
     Shown,
 }
 
@@ -38,23 +40,23 @@ impl<'t> Mark<'t> {
             tool: None,
             is_header: false,
             ends_message: false,
-            kind: Kind::Tag,
+            kind: MarkKind::Tag,
         }
     }
 }
 
-/// Tokens without a name: the beginning and the end of a message of the model itself.
+/// Tokens without a name: the start and the end of a message of the model itself.
 const ODD_TOKENS: [&str; 2] = ["]~b]ai", "[e~["];
 
-/// Longer ones are not looked at. A name with a tool's in it takes less.
+/// Longer ones are ignored. A name that contains a tool's is shorter.
 const LONGEST: usize = 200;
 
-/// The bars of control tokens: those of most, and those of full width.
+/// The bars of control tokens: the usual one, and the full-width one.
 fn is_bar(c: char) -> bool {
     matches!(c, '|' | '｜')
 }
 
-/// The mark that a text begins with. `is_last` says that the text may have been cut off in the middle of one.
+/// The mark that a text starts with. `is_last` means that the text may be cut off within one.
 pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     let (text, is_all) = beginning(text);
     let is_opening = |c: char| matches!(c, '<' | '/' | '\\') || is_bar(c);
@@ -94,34 +96,34 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
     };
     let body = inside.trim_end_matches(|c: char| c == '/' || is_bar(c) || c.is_whitespace());
     let shape = if is_marker {
-        Shape::Marker
+        NameShape::Marker
     } else if opening.contains(is_bar) || inside.trim_end().ends_with(is_bar) {
-        Shape::Token
+        NameShape::Token
     } else {
-        Shape::Tag
+        NameShape::Tag
     };
     let (name, tool) = named(body)?;
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '▁' | ' ');
-    // Another sign may say something: `<?>`.
+    // Another character may mean something: `<?>`.
     if !name.chars().all(|c| is_part(c) || is_bar(c)) {
         return None;
     }
     let is_whole = match closers {
-        // One marker more would open a list.
+        // One more marker would open a list.
         0 if is_marker => false,
         0 => !name.is_empty() && (is_end || after.starts_with(['\n', '<', '{'])),
         _ => !(is_marker && (name.is_empty() || closers > 1)),
     };
     // One or two letters may begin anything.
     let letters = name.chars().filter(|c| c.is_alphanumeric()).count();
-    let is_begun = shape == Shape::Token || name.is_empty() || letters > 2;
+    let is_begun = shape == NameShape::Token || name.is_empty() || letters > 2;
     let is_open = !is_marker && closers == 0 && is_end && tool.is_none();
     let is_cut = is_open && is_last && is_begun && may_begin_name(name);
-    let is_layout = shape == Shape::Tag && is_layout(name);
+    let is_layout = shape == NameShape::Tag && is_layout(name);
     let is_known = is_layout
         || is_of_template(name, shape)
         || is_last
-            && shape == Shape::Token
+            && shape == NameShape::Token
             && is_last_token(name)
             && closers > 0
             && is_all
@@ -142,19 +144,19 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
                 .iter()
                 .any(|word| lower.contains(word)),
         kind: match shape {
-            Shape::Token => Kind::Token,
-            _ if is_layout => Kind::Shown,
-            _ => Kind::Tag,
+            NameShape::Token => MarkKind::Token,
+            _ if is_layout => MarkKind::Shown,
+            _ => MarkKind::Tag,
         },
     })
 }
 
-/// A name between rows of one sign, or between brackets that come twice or are not those of a tag: `###TOOL_CALL###`,
+/// A name between rows of one character, or between brackets that are doubled or not those of a tag: `###TOOL_CALL###`,
 /// `[[TOOL_CALL]]`, `(tool_call)`.
 fn ruled(text: &str) -> Option<Mark<'_>> {
     let sign = text.chars().next()?;
     let (closer, fewest) = match sign {
-        // One alone begins an item, a heading or a word in italics.
+        // A single one starts an item, a heading or a word in italics.
         '-' | '=' | '#' | '*' | '_' | '+' => (sign, 2),
         '[' => (']', 2),
         '(' => (')', 1),
@@ -175,9 +177,9 @@ fn ruled(text: &str) -> Option<Mark<'_>> {
     let closing = after.len() - after.trim_start_matches(closer).len();
     let label = inside.trim().trim_start_matches('/').trim_end_matches(':');
     let is_name = label.chars().all(is_part) && !label.is_empty();
-    let is_known =
-        is_of_template(label, Shape::Marker) || closer == sign && is_of_template(label, Shape::Tag);
-    // What directly follows would be one word with it.
+    let is_known = is_of_template(label, NameShape::Marker)
+        || closer == sign && is_of_template(label, NameShape::Tag);
+    // Anything directly after it would be one word with it.
     let ends = !after[closing..].starts_with(|c: char| c.is_alphanumeric());
     (closing == run && is_name && ends && is_known)
         .then(|| Mark::plain(run + stop + closing, label))
@@ -193,13 +195,13 @@ fn escaped(text: &str) -> Option<Mark<'_>> {
     let (inside, _) = opened.split_once(close)?;
     let name = inside.trim_start_matches('/');
     let length = text.len() - opened.len() + inside.len() + close.len();
-    (!name.is_empty() && is_of_template(name, Shape::Tag)).then(|| Mark {
-        kind: Kind::Shown,
+    (!name.is_empty() && is_of_template(name, NameShape::Tag)).then(|| Mark {
+        kind: MarkKind::Shown,
         ..Mark::plain(length, name)
     })
 }
 
-/// The beginning of a text, as far as a mark may go, and whether that is all of it.
+/// The beginning of a text, as long as a mark may be, and whether that is all of it.
 fn beginning(text: &str) -> (&str, bool) {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
@@ -208,7 +210,7 @@ fn beginning(text: &str) -> (&str, bool) {
     (&text[..end], end == text.len())
 }
 
-/// What is left of a mark whose beginning is lost, at the very beginning of a text: `_call>`.
+/// The rest of a mark whose beginning is lost, at the very start of a text: `_call>`.
 pub(super) fn rest_of_mark(text: &str) -> Option<usize> {
     let (text, _) = beginning(text);
     let length = text.find('>')?;
@@ -234,7 +236,7 @@ fn named(body: &str) -> Option<(&str, Option<&str>)> {
         let value = value.trim_matches(['"', '\'']);
         match key {
             "name" | "tool" | "function" if tool.is_none() => tool = Some(value),
-            "type" if is_of_template(value, Shape::Tag) => {}
+            "type" if is_of_template(value, NameShape::Tag) => {}
             "id" | "index" | "call_id" if is_id(value) => {}
             _ => return None,
         }
@@ -242,7 +244,7 @@ fn named(body: &str) -> Option<(&str, Option<&str>)> {
     Some((name, tool))
 }
 
-/// Whether this tells calls apart, and says nothing: a name with a digit in it.
+/// Whether this only distinguishes calls and means nothing: a name with a digit in it.
 fn is_id(value: &str) -> bool {
     value.len() <= 40
         && value.contains(|c: char| c.is_ascii_digit())
@@ -251,7 +253,7 @@ fn is_id(value: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// The header of an XML file that says nothing else.
+/// The header of an XML file with nothing else in it.
 fn xml_header(text: &str) -> Option<Mark<'_>> {
     let end = text.find('>')?;
     let inside = text
@@ -270,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_known_by_their_shape() {
+    fn marks_are_recognised_by_their_shape() {
         for (text, length) in [
             ("<tool_call>x", 11),
             ("</tool_call>", 12),

@@ -1,16 +1,16 @@
-//! What chat templates leave around a call, by shape: one table for repair and rescue.
+//! What chat templates leave around a call, recognised by shape: one table for repair and rescue.
 //!
-//! Takes the text beside a call and says, piece by piece, what of it is debris: fences, tags and control tokens in any
-//! spelling, closed or not; labels and headers; the name of the called tool; signs; blanks. The proof is that nothing in it
-//! could be a key, a value, another name or a sentence. It fails closed: a word that is not part of a template may say
-//! something, and so may many signs (`❌`, `//`, `…`, a comma after which more was to come).
+//! Takes the text next to a call and determines, piece by piece, what of it is debris: fences, tags and control tokens in any
+//! spelling, closed or not; labels and headers; the name of the called tool; punctuation; blanks. The criterion is that nothing
+//! in it could be a key, a value, another name or a sentence. It fails closed: a word that is not part of a template may mean
+//! something, and so may much punctuation (`❌`, `//`, `…`, a comma after which more was to come).
 
 mod marks;
 mod names;
 mod pieces;
 mod reasoning;
 
-use marks::{Kind, mark};
+use marks::{MarkKind, mark};
 use names::{is_label, may_begin_label, may_begin_name};
 
 use pieces::PieceReader;
@@ -18,19 +18,19 @@ use pieces::PieceReader;
 pub(crate) use names::{is_language, is_token_name};
 pub(crate) use reasoning::{after_closing_tag, after_reasoning, is_finished, reasoning_tags};
 
-/// On which side of a call a text is.
+/// The side of a call that a text is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum CallSide {
     Before,
     Between,
     After,
 }
 
-/// What is known about a text beside a call.
+/// What is known about a text next to a call.
 #[derive(Clone, Copy)]
-pub(crate) struct Around<'a> {
-    pub(crate) side: Side,
-    /// Whether it is part of a message to people. There signs and backticks show what is between them.
+pub(crate) struct DebrisContext<'a> {
+    pub(crate) side: CallSide,
+    /// Whether it is part of a message to people. There punctuation and backticks display what is between them.
     pub(crate) is_message: bool,
     /// Whether this is the name of a tool that may be called here.
     pub(crate) is_tool: &'a dyn Fn(&str) -> bool,
@@ -40,7 +40,7 @@ pub(crate) struct Around<'a> {
 
 /// One piece of debris.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'t> {
+pub(crate) enum DebrisPiece<'t> {
     /// White space, also as an escape: `\n`.
     Blank,
     Fence,
@@ -50,28 +50,28 @@ pub(crate) enum Piece<'t> {
     Label,
     /// The name of a tool.
     Tool(&'t str),
-    /// Signs that say nothing.
+    /// Punctuation that means nothing.
     Sign,
 }
 
-/// What the debris of a text consists of.
+/// The debris of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Debris<'t> {
     pub(crate) has_fence: bool,
     pub(crate) has_mark: bool,
     pub(crate) has_sign: bool,
-    /// The only tool that is named in it.
+    /// The only tool that it names.
     pub(crate) tool: Option<&'t str>,
 }
 
-/// What a text consists of, if that is debris from its beginning to its end.
-pub(crate) fn debris<'t>(text: &'t str, around: &Around<'_>) -> Option<Debris<'t>> {
+/// The pieces of a text, if it is debris from start to end.
+pub(crate) fn debris<'t>(text: &'t str, around: &DebrisContext<'_>) -> Option<Debris<'t>> {
     let (debris, end) = leading_debris(text, around);
     (end == text.len()).then_some(debris)
 }
 
-/// The debris at the beginning of a text, and where it ends.
-pub(crate) fn leading_debris<'t>(text: &'t str, around: &Around<'_>) -> (Debris<'t>, usize) {
+/// The debris at the start of a text, and where it ends.
+pub(crate) fn leading_debris<'t>(text: &'t str, around: &DebrisContext<'_>) -> (Debris<'t>, usize) {
     let mut found = Debris::default();
     let mut reader = PieceReader::new(text, around);
     let mut is_in_tag = false;
@@ -82,31 +82,33 @@ pub(crate) fn leading_debris<'t>(text: &'t str, around: &Around<'_>) -> (Debris<
         };
         let passed = &text[from..reader.at];
         match piece {
-            Piece::Blank => {}
-            // `<function=search></function>` is a call without arguments: what follows is not its own.
-            Piece::Mark if is_in_tag && passed.starts_with("</") => return (Debris::default(), 0),
-            Piece::Fence => found.has_fence = true,
-            Piece::Mark | Piece::Label => found.has_mark = true,
-            Piece::Sign => found.has_sign = true,
-            Piece::Tool(tool) if found.tool.is_none_or(|other| other == tool) => {
+            DebrisPiece::Blank => {}
+            // `<function=search></function>` is a call without arguments: what follows does not belong to it.
+            DebrisPiece::Mark if is_in_tag && passed.starts_with("</") => {
+                return (Debris::default(), 0);
+            }
+            DebrisPiece::Fence => found.has_fence = true,
+            DebrisPiece::Mark | DebrisPiece::Label => found.has_mark = true,
+            DebrisPiece::Sign => found.has_sign = true,
+            DebrisPiece::Tool(tool) if found.tool.is_none_or(|other| other == tool) => {
                 found.tool = Some(tool);
                 is_in_tag = passed.starts_with('<') && !passed.contains("</");
-                // A name in a namespace is written for a call and nothing else.
+                // A name in a namespace is only written for a call.
                 let is_spaced = || NAMESPACES.iter().any(|space| passed.contains(space));
                 found.has_mark |= passed.starts_with(['<', '[']) || is_spaced();
                 found.has_fence |= passed.starts_with('`');
             }
-            // Two tools: it is not known which one is called.
-            Piece::Tool(_) => return (Debris::default(), 0),
+            // Two tools: it is unknown which one is called.
+            DebrisPiece::Tool(_) => return (Debris::default(), 0),
         }
     }
     (Debris::default(), 0)
 }
 
-/// How many pieces debris may have. The longest header with a tool has some twenty; runaways repeat a token for ever.
+/// How many pieces debris may have. The longest header with a tool has about twenty; runaways repeat a token for ever.
 const MOST_PIECES: usize = 256;
 
-/// Where the mark or the fence ends that is at this place of a text, if there is one.
+/// Where the mark or the fence at this position of a text ends, if there is one.
 pub(crate) fn mark_end(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let length = mark(rest, false).map(|mark| mark.length);
@@ -115,8 +117,8 @@ pub(crate) fn mark_end(text: &str, at: usize) -> Option<usize> {
         .map(|length| at + length)
 }
 
-/// A fence with the language of its content, or backticks. In a message a longer fence shows a shorter one, and a single
-/// backtick shows what is after it.
+/// A fence with the language of its content, or backticks. In a message a longer fence displays a shorter one, and a single
+/// backtick displays what follows it.
 fn fence(text: &str, is_message: bool) -> Option<usize> {
     let sign = text
         .chars()
@@ -139,8 +141,8 @@ fn fence(text: &str, is_message: bool) -> Option<usize> {
     is_language(&after[..language]).then_some(run + language)
 }
 
-/// Whether a text of which more may come can turn out to begin with debris before a call in a message. `begins_tool` says
-/// whether a word begins the name of a tool.
+/// Whether a text that is still growing can turn out to start with debris before a call in a message. `begins_tool` tells
+/// whether a word starts the name of a tool.
 pub(crate) fn may_become_debris(text: &str, begins_tool: &dyn Fn(&str) -> bool) -> bool {
     if text.len() >= LOOK_AHEAD {
         return false;
@@ -175,7 +177,7 @@ pub(crate) fn may_become_debris(text: &str, begins_tool: &dyn Fn(&str) -> bool) 
     }
 }
 
-/// Characters that are not seen and say nothing: of no width, of the order of writing, the mark of a byte order, zero bytes.
+/// Characters that are invisible and mean nothing: zero width, writing direction, byte order marks, zero bytes.
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -183,7 +185,7 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Whether a text of which more may come can turn out to begin with a name between rows of a sign.
+/// Whether a text that is still growing can turn out to start with a name between rows of one character.
 fn may_become_ruled(text: &str, sign: char) -> bool {
     let inside = text.trim_start_matches(sign);
     let run = (text.len() - inside.len()) / sign.len_utf8();
@@ -196,7 +198,7 @@ fn may_become_ruled(text: &str, sign: char) -> bool {
     run >= fewest && !name.contains('\n') && name.split_whitespace().all(may_begin_name)
 }
 
-/// The words of a header: the role of the model itself, channels and kinds of content.
+/// The words of a header: the role of the model itself, channels and content types.
 const OWN_WORDS: [&str; 10] = [
     "ai",
     "assistant",
@@ -210,7 +212,7 @@ const OWN_WORDS: [&str; 10] = [
     "functions",
 ];
 
-/// Every word that debris may consist of, beside the names of tools.
+/// Every word that debris may contain, besides the names of tools.
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
     let headers = OWN_WORDS.into_iter().chain(["to"]);
     let around_names = NAMESPACES.into_iter().chain([PRINT]);
@@ -233,25 +235,25 @@ pub(crate) const NAMESPACES: [&str; 6] = [
 /// What models put around a call in Python.
 const PRINT: &str = "print(";
 
-/// Whether a word is one of a header, also where the tokens between two of them are lost: `assistantcommentary`.
+/// Whether a word belongs to a header, even if the tokens between two of them are lost: `assistantcommentary`.
 fn is_role(word: &str) -> bool {
     let lower = word.to_lowercase();
     let own = |word: &str| OWN_WORDS.contains(&word);
     own(&lower) || lower.strip_prefix("assistant").is_some_and(own)
 }
 
-/// Whether a word is one that a template puts beside a call: a role, a channel, a kind of message.
+/// Whether a word is one that a template puts next to a call: a role, a channel, a message type.
 pub(crate) fn is_own_word(word: &str) -> bool {
     OWN_WORDS.contains(&word.to_lowercase().as_str())
         || is_label(word)
         || is_label(&format!("{word}:"))
 }
 
-/// How far a line is looked at for a label, a header or a name. The longest header names a tool, whose name has up to 128
+/// How far a line is searched for a label, a header or a name. The longest header names a tool, whose name has up to 128
 /// letters.
 const LOOK_AHEAD: usize = 256;
 
-/// The beginning of a text, as far as it is looked at.
+/// The beginning of a text that is searched.
 fn beginning(text: &str) -> &str {
     let mut end = text.len().min(LOOK_AHEAD);
     while !text.is_char_boundary(end) {
@@ -260,10 +262,10 @@ fn beginning(text: &str) -> &str {
     &text[..end]
 }
 
-/// How long the header of a message is: tokens and the role of the model itself.
+/// The length of a message's header: tokens and the role of the model itself.
 pub(crate) fn header_length(text: &str) -> usize {
-    let around = Around {
-        side: Side::Before,
+    let around = DebrisContext {
+        side: CallSide::Before,
         is_message: true,
         is_tool: &|_| false,
         is_key: &|_| false,
@@ -272,11 +274,11 @@ pub(crate) fn header_length(text: &str) -> usize {
     let mut length = 0;
     for _ in 0..MOST_PIECES {
         let rest = reader.rest();
-        let is_token = mark(rest, false).is_some_and(|mark| mark.kind == Kind::Token);
+        let is_token = mark(rest, false).is_some_and(|mark| mark.kind == MarkKind::Token);
         let is_part = is_token || rest.starts_with(char::is_alphabetic);
         match reader.next_piece() {
-            Some(Piece::Mark) if is_part => length = reader.at,
-            Some(Piece::Blank) => {}
+            Some(DebrisPiece::Mark) if is_part => length = reader.at,
+            Some(DebrisPiece::Blank) => {}
             _ => break,
         }
     }
@@ -288,7 +290,7 @@ pub(crate) fn without_last_tokens(text: &str) -> &str {
     let mut text = text.trim_ascii_end();
     while let Some(open) = text.rfind('<').filter(|_| text.ends_with('>'))
         && let Some(found) = mark(&text[open..], false)
-        && (found.kind == Kind::Token || found.ends_message)
+        && (found.kind == MarkKind::Token || found.ends_message)
         && open + found.length == text.len()
     {
         text = text[..open].trim_ascii_end();

@@ -1,14 +1,14 @@
-//! The names of tags and control tokens, by what they are made of.
+//! The names of tags and control tokens, recognised by the words they are made of.
 //!
-//! Chat templates make up new names every month, out of the same few words: `tool`, `call`, `begin`, `turn`. A name that
-//! is made of these words alone names a part of a message and says nothing about a call. Any other word may: `dry_run`,
-//! `do_not_run`, `example`, or speak for another: `user`, `tool_response`. So the list is of words, not of names, and what
-//! is not on it is not debris.
+//! Chat templates invent new names every month from the same few words: `tool`, `call`, `begin`, `turn`. A name made of these
+//! words alone names a part of a message and says nothing about a call. Any other word may mean something (`dry_run`,
+//! `do_not_run`, `example`) or speak for another role (`user`, `tool_response`). So the list is of words, not of names, and
+//! anything not on it is not debris.
 
 use crate::words::nearest::is_english_word;
 use crate::words::word_list;
 
-/// The words that names are made of, with or without something between them.
+/// The words that names are made of, with or without separators.
 const PARTS: &[&str] = word_list![
     action actions arg args argument arguments assistant begin beginning block bos bot call calling calls channel chatbot
     code constrain content end eod eom eos eot func function functions header im input inst invocation invoke
@@ -17,20 +17,20 @@ const PARTS: &[&str] = word_list![
     tool tools turn use value xml
 ];
 
-/// Words that are too short to be looked for inside others.
+/// Words that are too short to be searched for inside others.
 const SHORT_PARTS: &[&str] = word_list![
     ai api bom box execute execution fim fn id js mcp middle prefix py run s sop suffix
 ];
 
-/// What a token bounds, with no other words than those of a beginning and an end: `<|end_of_document|>`. Beside others they
-/// speak for another: `tool_response`.
+/// What a token delimits, with no words other than those for a beginning and an end: `<|end_of_document|>`. Next to others they
+/// speak for another role: `tool_response`.
 const BOUNDED: &[&str] = word_list![answer doc document file response solution utterance];
 const BOUNDS: &[&str] = word_list![begin beginof end endof sep start startof];
 
 /// Tokens that vocabularies hold in reserve, with a number: `<unused95>`, `<extra_id_1>`.
 const FILLERS: &[&str] = word_list![ctrl extra mask reserved special unused];
 
-/// The makers of templates, who put their names before a tag: `minimax:tool_call`.
+/// The vendors of templates, who put their names before a tag: `minimax:tool_call`.
 pub(super) const MAKERS: &[&str] = word_list![
     antml apriel atem bielik deepseek dots dsml ernie exaone functionary gemma glm granite hermes hy inkling internlm
     jamba kimi laguna lfm llama longcat minicpm minimax mistral mm moonshot nemotron nova olmo opensource phi poolside qwen
@@ -43,24 +43,24 @@ const TAGS: &[&str] = word_list![
     output response answer action actions assistant end s bos eos eot eom eoa eoc eop pad sop toolcall unk
 ];
 
-/// Tags of HTML that only lay out what is in them. (`<del>` strikes it out.) In a message they show it.
+/// HTML tags that only lay out their content. (`<del>` strikes it out.) In a message they display it.
 const LAYOUT: &[&str] = word_list![br code div p pre span];
 
-/// What may be alone between `<|` and `|>`. `<|tool|>` and `<|function|>` speak for another.
+/// What may be alone between `<|` and `|>`. `<|tool|>` and `<|function|>` speak for another role.
 const TOKENS: &[&str] = word_list![
     assistant begin bom bos call channel chatbot close constrain content end eod eom eos eot from im interpreter message open
     pad plugin recipient return sep separator start turn
 ];
 
-/// Tokens that hand over to another, with which a message may end.
+/// Tokens that hand over to another role, which may end a message.
 const LAST_TOKENS: &[&str] = word_list![observation stop user];
 
 /// What may be alone between `[` and `]`.
 const MARKERS: &[&str] = word_list![args bos end eos eot gmask inst pad sep toolcall toolcalls];
 
-/// How a name is set off from the text around it.
+/// How a name is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum NameShape {
     /// `<name>`
     Tag,
     /// `<|name|>`
@@ -69,7 +69,7 @@ pub(super) enum Shape {
     Marker,
 }
 
-/// Every word that debris may consist of: what a test need not look for in a repaired call.
+/// Every word that debris may contain: what a test need not look for in a repaired call.
 pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
     let of_names = [
         PARTS,
@@ -87,18 +87,18 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
     of_names.into_iter().chain(of_lines).flatten().copied()
 }
 
-/// Longer names are not those of a template; the longest known has 36 letters.
+/// Longer names do not belong to a template; the longest known one has 36 letters.
 const LONGEST: usize = 48;
 
-/// Whether a name is one of a chat template, also with one slip: `tool_cal`.
-pub(super) fn is_of_template(name: &str, shape: Shape) -> bool {
+/// Whether a name belongs to a chat template, also with one typing error: `tool_cal`.
+pub(super) fn is_of_template(name: &str, shape: NameShape) -> bool {
     let Some(words) = chunks(name) else {
         return false;
     };
     let alone = match shape {
-        Shape::Tag => TAGS,
-        Shape::Token => TOKENS,
-        Shape::Marker => MARKERS,
+        NameShape::Tag => TAGS,
+        NameShape::Token => TOKENS,
+        NameShape::Marker => MARKERS,
     };
     match words.as_slice() {
         // `<:` is a face.
@@ -109,7 +109,7 @@ pub(super) fn is_of_template(name: &str, shape: Shape) -> bool {
     }
 }
 
-/// Whether this tag lays out what is in it.
+/// Whether this tag only lays out its content.
 pub(super) fn is_layout(name: &str) -> bool {
     LAYOUT.contains(&name.to_lowercase().as_str())
 }
@@ -126,7 +126,7 @@ fn is_bound(words: &[String]) -> bool {
     })
 }
 
-/// Whether words are a token in reserve: `unused95`, `extra_id_1`, `SPECIAL_12`.
+/// Whether words are a reserved token: `unused95`, `extra_id_1`, `SPECIAL_12`.
 fn is_filler(words: &[String]) -> bool {
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
     let [first, rest @ ..] = words else {
@@ -139,7 +139,7 @@ fn is_filler(words: &[String]) -> bool {
     FILLERS.contains(&name) && has_number && rest.iter().all(is_rest)
 }
 
-/// A name cut into its words, in lower case: `antThinking`, `begin_of_thought`.
+/// A name split into its words, in lower case: `antThinking`, `begin_of_thought`.
 pub(super) fn camel_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
@@ -156,23 +156,23 @@ pub(super) fn camel_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether this is the name of a token that ends a message, and nothing else does.
+/// Whether this is the name of a token that does nothing but end a message.
 pub(super) fn is_last_token(name: &str) -> bool {
     LAST_TOKENS.contains(&name.to_lowercase().as_str())
 }
 
 /// Whether this is the name of a control token.
 pub(crate) fn is_token_name(name: &str) -> bool {
-    !name.is_empty() && is_of_template(name, Shape::Token)
+    !name.is_empty() && is_of_template(name, NameShape::Token)
 }
 
-/// Whether a name may be the rest of one of a template, of which the beginning is lost.
+/// Whether a name may be the end of a template's name whose beginning is lost.
 pub(super) fn may_end_name(name: &str) -> bool {
     let is_end = |first: &str| PARTS.iter().any(|part| part.ends_with(first));
     chunks(name).is_some_and(|words| is_lost(&words, is_end))
 }
 
-/// Whether a name may be the beginning of one of a template, of which the end is lost.
+/// Whether a name may be the beginning of a template's name whose end is lost.
 pub(super) fn may_begin_name(name: &str) -> bool {
     let Some(mut words) = chunks(name) else {
         return false;
@@ -191,7 +191,7 @@ pub(super) fn may_begin_name(name: &str) -> bool {
     })
 }
 
-/// Whether all words but the first are whole ones.
+/// Whether all words but the first are complete.
 fn is_lost(words: &[String], is_part: impl Fn(&str) -> bool) -> bool {
     match words {
         [] => true,
@@ -199,7 +199,7 @@ fn is_lost(words: &[String], is_part: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// A name in lower case, cut at everything that is not a letter or a digit; `None` if it is too long.
+/// A name in lower case, split at everything that is not a letter or a digit; `None` if it is too long.
 fn chunks(name: &str) -> Option<Vec<String>> {
     if name.len() > LONGEST {
         return None;
@@ -214,16 +214,16 @@ fn chunks(name: &str) -> Option<Vec<String>> {
     )
 }
 
-/// What words were found to be made of.
+/// The parts that words are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Parts {
+struct NameParts {
     count: usize,
     slips: usize,
 }
 
-/// The parts that words are made of, with one slip at most, if there is nothing else in them.
-fn parts_of(words: &[String]) -> Option<Parts> {
-    let mut all = Parts { count: 0, slips: 0 };
+/// The parts that words are made of, with one typing error at most, if there is nothing else in them.
+fn parts_of(words: &[String]) -> Option<NameParts> {
+    let mut all = NameParts { count: 0, slips: 0 };
     for word in words {
         // A number at the end counts calls: `tool_call_1`.
         let is_number =
@@ -233,18 +233,18 @@ fn parts_of(words: &[String]) -> Option<Parts> {
             || MAKERS.contains(&word.as_str())
             || TOKENS.contains(&word.as_str());
         let found = if is_known {
-            Parts { count: 1, slips: 0 }
+            NameParts { count: 1, slips: 0 }
         } else {
             segmented(word)?
         };
         all.count += found.count;
         all.slips += found.slips;
     }
-    // A slip needs another word beside it that shows what is meant.
+    // A typing error needs another word next to it that shows what is meant.
     (all.slips == 0 || all.slips == 1 && all.count > 1).then_some(all)
 }
 
-/// The length of the longest part, and of one with a letter too many.
+/// The length of the longest part with one surplus letter.
 const LONGEST_PIECE: usize = {
     let (mut at, mut longest) = (0, 0);
     while at < PARTS.len() {
@@ -256,13 +256,13 @@ const LONGEST_PIECE: usize = {
     longest + 1
 };
 
-/// A word as a row of parts, with as few slips as possible.
-fn segmented(word: &str) -> Option<Parts> {
-    let mut best: Vec<Option<Parts>> = vec![None; word.len() + 1];
-    best[0] = Some(Parts { count: 0, slips: 0 });
+/// A word as a sequence of parts, with as few typing errors as possible.
+fn segmented(word: &str) -> Option<NameParts> {
+    let mut best: Vec<Option<NameParts>> = vec![None; word.len() + 1];
+    best[0] = Some(NameParts { count: 0, slips: 0 });
     for end in 1..=word.len() {
         let first = end.saturating_sub(LONGEST_PIECE);
-        // Nothing that could be continued is in reach. Most words of any text end here.
+        // Nothing within reach can be continued. Most words of any text end here.
         if best[first..end].iter().all(Option::is_none) {
             return None;
         }
@@ -277,7 +277,7 @@ fn segmented(word: &str) -> Option<Parts> {
             } else {
                 continue;
             };
-            let found = Parts {
+            let found = NameParts {
                 count: before.count + 1,
                 slips: before.slips + slips,
             };
@@ -289,9 +289,9 @@ fn segmented(word: &str) -> Option<Parts> {
     best[word.len()]
 }
 
-/// Whether this is a part with one slip, and not a word of its own (`start`, `stark`). A letter in front of a word may make
-/// it the opposite. In short parts another letter is nearly always another word (`test`, `fall`), so there a letter may only
-/// be missing, doubled or in its neighbour's place.
+/// Whether this is a part with one typing error, and not another word (`start`, `stark`). A letter in front of a word may
+/// reverse its meaning. In short parts another letter is almost always another word (`test`, `fall`), so there a letter may
+/// only be missing, doubled or swapped with its neighbour.
 fn is_slip(piece: &str) -> bool {
     const SHORTEST: usize = 4;
     const SHORTEST_CHANGED: usize = 6;
@@ -315,16 +315,16 @@ fn is_slip(piece: &str) -> bool {
     piece.len() >= SHORTEST - 1 && PARTS.iter().any(meant) && !is_english_word(piece)
 }
 
-/// The words of a line that only announces what follows it, with a colon after them: `Action Input:`.
+/// The words of a line that only announces what follows it, followed by a colon: `Action Input:`.
 const LABELS: &[&str] = word_list![
     action ai argument arguments args assistant bot call calls code function functions input inputs invocation invoke json
     model name parameter parameters params payload request tool tools
 ];
 
-/// Words that are a whole line before a call without a colon, since they are left of a fence or of a prompt.
+/// Words that form a whole line before a call without a colon, as remains of a fence or a prompt.
 const BARE_LABELS: &[&str] = word_list![json functools functioncall assistant model];
 
-/// Whether a line says nothing but that a call follows: `Tool call:`, or without a colon `Function call`.
+/// Whether a line only says that a call follows: `Tool call:`, or without a colon `Function call`.
 pub(super) fn is_label(line: &str) -> bool {
     let line = line.trim();
     let (label, has_colon) = match line.strip_suffix([':', '=']) {
@@ -340,7 +340,7 @@ pub(super) fn is_label(line: &str) -> bool {
     is_bare || all && words.len() > usize::from(!has_colon)
 }
 
-/// Whether a word is one of those before a call, or begins one.
+/// Whether a word is one of those before a call, or the start of one.
 pub(super) fn may_begin_label(word: &str) -> bool {
     let word = word
         .trim_matches(['#', '*', '_', '-', ':', '='])
@@ -353,22 +353,22 @@ pub(super) fn may_begin_label(word: &str) -> bool {
 
 /// Whether a line only waits for the result of the call before it.
 pub(super) fn is_last_label(line: &str) -> bool {
-    // The role begins another message, in which there is nothing.
+    // The role starts another message, which is empty.
     matches!(line.trim(), "Observation:" | "Observation" | "assistant")
 }
 
-/// What a fence may call its content, beside the names of a template. Any other word may say something: `example`.
+/// Names that a fence may give its content, besides those of a template. Any other word may mean something: `example`.
 const LANGUAGES: &[&str] = word_list![
     json json5 jsonc jsonl ndjson js javascript ts typescript python py python3 xml html yaml yml toml text txt plaintext
     plain bash sh shell http markdown md tool_code java go rust ruby sql
 ];
 
-/// Whether this is what a fence may call its content.
+/// Whether a fence may give its content this name.
 pub(crate) fn is_language(word: &str) -> bool {
     let lower = word.to_lowercase();
     lower.is_empty()
         || LANGUAGES.contains(&lower.as_str())
-        || lower.len() > 2 && is_of_template(&lower, Shape::Tag)
+        || lower.len() > 2 && is_of_template(&lower, NameShape::Tag)
 }
 
 #[cfg(test)]
@@ -376,49 +376,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_templates_are_known_by_their_words() {
+    fn template_names_are_recognised_by_their_words() {
         for (name, shape) in [
-            ("tool_call", Shape::Tag),
-            ("TOOLCALL", Shape::Tag),
-            ("toolCalls", Shape::Tag),
-            ("tool-call", Shape::Tag),
-            ("minimax:tool_call", Shape::Tag),
-            ("end_of_turn", Shape::Tag),
-            ("function_call", Shape::Tag),
-            ("functioncall", Shape::Tag),
-            ("tool_cal", Shape::Tag),
-            ("tol_call", Shape::Tag),
-            ("tool_clal", Shape::Tag),
-            ("toool_call", Shape::Tag),
-            ("funtion_call", Shape::Tag),
-            ("functiom_call", Shape::Tag),
-            ("use_mcp_tool", Shape::Tag),
-            ("arg_value", Shape::Tag),
-            ("im_end", Shape::Token),
-            ("endoftext", Shape::Token),
-            ("tool▁calls▁begin", Shape::Token),
-            ("END_OF_TURN_TOKEN", Shape::Token),
-            ("reserved_special_token_5", Shape::Token),
-            ("tool_call_argument_begin", Shape::Token),
-            ("action_start", Shape::Token),
-            ("TOOL_CALLS", Shape::Marker),
-            ("END_TOOL_REQUEST", Shape::Marker),
-            ("INST", Shape::Marker),
-            ("end_of_document", Shape::Token),
-            ("endofresponse", Shape::Token),
-            ("START_RESPONSE", Shape::Token),
-            ("unused95", Shape::Tag),
-            ("extra_id_1", Shape::Tag),
-            ("SPECIAL_12", Shape::Tag),
-            ("tool_calls:opensource", Shape::Tag),
-            ("execute_tool", Shape::Tag),
+            ("tool_call", NameShape::Tag),
+            ("TOOLCALL", NameShape::Tag),
+            ("toolCalls", NameShape::Tag),
+            ("tool-call", NameShape::Tag),
+            ("minimax:tool_call", NameShape::Tag),
+            ("end_of_turn", NameShape::Tag),
+            ("function_call", NameShape::Tag),
+            ("functioncall", NameShape::Tag),
+            ("tool_cal", NameShape::Tag),
+            ("tol_call", NameShape::Tag),
+            ("tool_clal", NameShape::Tag),
+            ("toool_call", NameShape::Tag),
+            ("funtion_call", NameShape::Tag),
+            ("functiom_call", NameShape::Tag),
+            ("use_mcp_tool", NameShape::Tag),
+            ("arg_value", NameShape::Tag),
+            ("im_end", NameShape::Token),
+            ("endoftext", NameShape::Token),
+            ("tool▁calls▁begin", NameShape::Token),
+            ("END_OF_TURN_TOKEN", NameShape::Token),
+            ("reserved_special_token_5", NameShape::Token),
+            ("tool_call_argument_begin", NameShape::Token),
+            ("action_start", NameShape::Token),
+            ("TOOL_CALLS", NameShape::Marker),
+            ("END_TOOL_REQUEST", NameShape::Marker),
+            ("INST", NameShape::Marker),
+            ("end_of_document", NameShape::Token),
+            ("endofresponse", NameShape::Token),
+            ("START_RESPONSE", NameShape::Token),
+            ("unused95", NameShape::Tag),
+            ("extra_id_1", NameShape::Tag),
+            ("SPECIAL_12", NameShape::Tag),
+            ("tool_calls:opensource", NameShape::Tag),
+            ("execute_tool", NameShape::Tag),
         ] {
             assert!(is_of_template(name, shape), "{name}");
         }
     }
 
     #[test]
-    fn names_that_say_something_are_not() {
+    fn meaningful_names_are_not_debris() {
         for name in [
             "dry_run",
             "user",
@@ -462,7 +462,7 @@ mod tests {
             "human",
             "think",
         ] {
-            assert!(!is_of_template(name, Shape::Tag), "{name}");
+            assert!(!is_of_template(name, NameShape::Tag), "{name}");
         }
         for name in [
             "tool",
@@ -473,7 +473,7 @@ mod tests {
             "NEVER",
             "input",
         ] {
-            assert!(!is_of_template(name, Shape::Token), "{name}");
+            assert!(!is_of_template(name, NameShape::Token), "{name}");
         }
     }
 

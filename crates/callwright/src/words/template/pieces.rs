@@ -1,25 +1,26 @@
-//! The pieces that the text beside a call consists of, one after the other.
+//! Splits the text next to a call into pieces of debris.
 //!
-//! Takes the text and what is known about it; returns each piece of debris with its end, and nothing from the first place
-//! on that may say something.
+//! Takes the text and what is known about it; returns each piece of debris with its end, and stops at the first place that may
+//! mean something.
 
-use super::marks::{Kind, Mark, mark, rest_of_mark};
+use super::marks::{Mark, MarkKind, mark, rest_of_mark};
 use super::names::{is_label, is_last_label};
 use super::{
-    Around, NAMESPACES, PRINT, Piece, Side, beginning, fence, is_invisible, is_role, reasoning,
+    CallSide, DebrisContext, DebrisPiece, NAMESPACES, PRINT, beginning, fence, is_invisible,
+    is_role, reasoning,
 };
 
-/// Goes through a text from piece to piece.
+/// Walks through a text piece by piece.
 pub(super) struct PieceReader<'t, 'a> {
     text: &'t str,
     pub(super) at: usize,
-    /// The piece before this place, blanks aside, and whether the line it is on has ended.
-    last: Option<(Piece<'t>, bool)>,
-    around: &'a Around<'a>,
+    /// The last piece, ignoring blanks, and whether its line has ended.
+    last: Option<(DebrisPiece<'t>, bool)>,
+    around: &'a DebrisContext<'a>,
 }
 
 impl<'t, 'a> PieceReader<'t, 'a> {
-    pub(super) fn new(text: &'t str, around: &'a Around<'a>) -> Self {
+    pub(super) fn new(text: &'t str, around: &'a DebrisContext<'a>) -> Self {
         PieceReader {
             text,
             at: 0,
@@ -32,47 +33,47 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         &self.text[self.at..]
     }
 
-    pub(super) fn next_piece(&mut self) -> Option<Piece<'t>> {
+    pub(super) fn next_piece(&mut self) -> Option<DebrisPiece<'t>> {
         let (piece, length) = self.piece()?;
         let passed = &self.text[self.at..self.at + length];
         self.at += length;
         match (&mut self.last, piece) {
-            (Some((_, is_ended)), Piece::Blank) => *is_ended |= passed.contains('\n'),
-            (None, Piece::Blank) => {}
+            (Some((_, is_ended)), DebrisPiece::Blank) => *is_ended |= passed.contains('\n'),
+            (None, DebrisPiece::Blank) => {}
             (last, piece) => *last = Some((piece, passed.ends_with('\n'))),
         }
         Some(piece)
     }
 
-    /// The piece that is here, and how long it is.
-    fn piece(&self) -> Option<(Piece<'t>, usize)> {
+    /// The piece at this position, and its length.
+    fn piece(&self) -> Option<(DebrisPiece<'t>, usize)> {
         let rest = self.rest();
         let first = rest.chars().next()?;
         let is_blank = |c: char| c.is_whitespace() || is_invisible(c);
         if is_blank(first) {
             let length = rest.len() - rest.trim_start_matches(is_blank).len();
-            return Some((Piece::Blank, length));
+            return Some((DebrisPiece::Blank, length));
         }
         if let Some(length) = fence(rest, self.around.is_message) {
-            return Some((Piece::Fence, length));
+            return Some((DebrisPiece::Fence, length));
         }
-        let is_first = self.last.is_none() && self.around.side != Side::Between;
+        let is_first = self.last.is_none() && self.around.side != CallSide::Between;
         if let Some(length) = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message) {
-            return Some((Piece::Mark, length));
+            return Some((DebrisPiece::Mark, length));
         }
         if let Some(length) = reasoning::closing_tag(rest).filter(|_| self.is_at_start()) {
-            return Some((Piece::Mark, length));
+            return Some((DebrisPiece::Mark, length));
         }
-        if let Some(mark) = mark(rest, self.around.side == Side::After) {
+        if let Some(mark) = mark(rest, self.around.side == CallSide::After) {
             let Mark { length, tool, .. } = mark;
             // What follows is another message.
-            let is_other = self.around.is_message && self.around.side == Side::Between;
-            let is_key = || mark.kind != Kind::Token && (self.around.is_key)(mark.name);
+            let is_other = self.around.is_message && self.around.side == CallSide::Between;
+            let is_key = || mark.kind != MarkKind::Token && (self.around.is_key)(mark.name);
             return match tool {
                 _ if is_other && mark.ends_message => None,
-                _ if mark.kind == Kind::Shown && self.around.is_message || is_key() => None,
-                None => Some((Piece::Mark, length)),
-                Some(tool) if self.is_tool(tool) => Some((Piece::Tool(tool), length)),
+                _ if mark.kind == MarkKind::Shown && self.around.is_message || is_key() => None,
+                None => Some((DebrisPiece::Mark, length)),
+                Some(tool) if self.is_tool(tool) => Some((DebrisPiece::Tool(tool), length)),
                 Some(_) => None,
             };
         }
@@ -83,16 +84,17 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             let words = self.header().or_else(|| self.label());
             return words.or_else(|| self.tool());
         }
-        self.sign(first).map(|length| (Piece::Sign, length))
+        self.sign(first).map(|length| (DebrisPiece::Sign, length))
     }
 
-    /// Whether there is nothing before this place but the header of a message.
+    /// Whether only the header of a message comes before this position.
     fn is_at_start(&self) -> bool {
-        self.around.side == Side::Before && matches!(self.last, None | Some((Piece::Mark, _)))
+        self.around.side == CallSide::Before
+            && matches!(self.last, None | Some((DebrisPiece::Mark, _)))
     }
 
-    /// A tag that is named as a tool: `<search>{…}</search>`. After a call it only closes.
-    fn tool_tag(&self) -> Option<(Piece<'t>, usize)> {
+    /// A tag named after a tool: `<search>{…}</search>`. After a call it only closes.
+    fn tool_tag(&self) -> Option<(DebrisPiece<'t>, usize)> {
         let rest = beginning(self.rest());
         let (open, close) = match rest.as_bytes().first()? {
             b'<' => ("<", '>'),
@@ -101,7 +103,7 @@ impl<'t, 'a> PieceReader<'t, 'a> {
                 let language = rest.strip_prefix("```")?;
                 let name = &language[..language.find('\n')?];
                 let tool = self.named(name.strip_prefix("tool:").unwrap_or(name).trim())?;
-                return Some((Piece::Tool(tool), "```".len() + name.len()));
+                return Some((DebrisPiece::Tool(tool), "```".len() + name.len()));
             }
             _ => return None,
         };
@@ -122,15 +124,15 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let is_tool = (self.around.is_tool)(name) && !(self.around.is_key)(name);
         let piece = match self.around.side {
             _ if !is_tool => return None,
-            Side::Before if !is_closing => Piece::Tool(name),
-            Side::After | Side::Between if is_closing => Piece::Mark,
+            CallSide::Before if !is_closing => DebrisPiece::Tool(name),
+            CallSide::After | CallSide::Between if is_closing => DebrisPiece::Mark,
             _ => return None,
         };
         Some((piece, end + 1))
     }
 
     /// The name of the tool alone in a tag: `<name>search</name>`.
-    fn tool_between_tags(&self, rest: &'t str, end: usize) -> Option<(Piece<'t>, usize)> {
+    fn tool_between_tags(&self, rest: &'t str, end: usize) -> Option<(DebrisPiece<'t>, usize)> {
         let tag = rest[..end].strip_prefix('<')?;
         let after = &rest[end + 1..];
         let stop = after.find("</")?;
@@ -143,32 +145,35 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             "name" | "tool" | "tool_name" | "function" | "function_name"
         );
         (is_closed && is_name && !(self.around.is_key)(tag) && self.is_tool(tool)).then_some((
-            Piece::Tool(tool),
+            DebrisPiece::Tool(tool),
             end + 1 + stop + "</".len() + tag.len() + 1,
         ))
     }
 
-    /// The words that a template puts next to its tokens: the role of the model itself, channels, kinds of content, and the
-    /// tool: `<|im_start|>assistant`, `<|channel|>commentary to=functions.search `. Any other role speaks for another.
-    fn header(&self) -> Option<(Piece<'t>, usize)> {
+    /// The words that a template puts next to its tokens: the role of the model itself, channels, content types, and the tool:
+    /// `<|im_start|>assistant`, `<|channel|>commentary to=functions.search `. Any other role speaks for someone else.
+    fn header(&self) -> Option<(DebrisPiece<'t>, usize)> {
         let rest = beginning(self.rest());
         let length = rest.find(['<', '\n', '{', '`', '[']).unwrap_or(rest.len());
-        let after_mark = matches!(self.last, Some((Piece::Mark | Piece::Tool(_), false)));
+        let after_mark = matches!(
+            self.last,
+            Some((DebrisPiece::Mark | DebrisPiece::Tool(_), false))
+        );
         let before_header = || mark(&rest[length..], false).is_some_and(|mark| mark.is_header);
-        // Without their tokens, the words of a header say where it goes: `commentary to=functions.search json`.
+        // Without its tokens, a header is recognised by its addressee: `commentary to=functions.search json`.
         let is_addressed = self.last.is_none() && rest[..length].contains("to=functions.");
         if !after_mark && !before_header() && !is_addressed {
             return None;
         }
         let (mut tool, mut is_reasoning) = (None, false);
-        // A role or a kind of message: `tool_call`, `function call`.
+        // A role or a message type: `tool_call`, `function call`.
         if is_label(&rest[..length]) && !rest[..length].contains([':', '=']) {
-            return Some((Piece::Mark, length));
+            return Some((DebrisPiece::Mark, length));
         }
         for word in rest[..length].split_whitespace() {
             match self.named(word) {
                 _ if is_role(word) => {}
-                // Some models call tools out of their reasoning.
+                // Some models call tools from within their reasoning.
                 _ if word == "analysis" => is_reasoning = true,
                 Some(name) if tool.is_none() => tool = Some(name),
                 _ => return None,
@@ -177,17 +182,17 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         if is_reasoning && tool.is_none() {
             return None;
         }
-        Some((tool.map_or(Piece::Mark, Piece::Tool), length))
+        Some((tool.map_or(DebrisPiece::Mark, DebrisPiece::Tool), length))
     }
 
-    /// A line, or its beginning, that says only that a call follows, also as a heading; or that its result does.
-    fn label(&self) -> Option<(Piece<'t>, usize)> {
+    /// A line, or its beginning, that only says that a call follows, also as a heading; or that its result does.
+    fn label(&self) -> Option<(DebrisPiece<'t>, usize)> {
         let rest = beginning(self.rest());
         let is_line = self
             .last
-            .is_none_or(|(last, is_ended)| is_ended || last != Piece::Label);
-        if self.around.side == Side::After {
-            return is_last_label(rest).then_some((Piece::Label, rest.len()));
+            .is_none_or(|(last, is_ended)| is_ended || last != DebrisPiece::Label);
+        if self.around.side == CallSide::After {
+            return is_last_label(rest).then_some((DebrisPiece::Label, rest.len()));
         }
         let stop = rest.find(['\n', '<', '{', '`', '[']).unwrap_or(rest.len());
         let line = &rest[..stop];
@@ -200,18 +205,18 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         };
         let label = &line[line.len() - heading.len()..length];
         let is_heading = || heading.len() < line.len() && is_label(&format!("{label}:"));
-        (is_line && (is_label(label) || is_heading())).then_some((Piece::Label, length))
+        (is_line && (is_label(label) || is_heading())).then_some((DebrisPiece::Label, length))
     }
 
-    /// The name of the tool on its own line, before a parenthesis or after a label or a mark. A name that is one plain word
+    /// The name of the tool on a separate line, before a parenthesis or after a label or a mark. A name that is one plain word
     /// may be a word of a sentence.
-    fn tool(&self) -> Option<(Piece<'t>, usize)> {
-        if self.around.side == Side::After {
+    fn tool(&self) -> Option<(DebrisPiece<'t>, usize)> {
+        if self.around.side == CallSide::After {
             return None;
         }
         let rest = beginning(self.rest());
         if rest.starts_with(PRINT) {
-            return Some((Piece::Label, PRINT.len()));
+            return Some((DebrisPiece::Label, PRINT.len()));
         }
         let stop = rest
             .find(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '{' | '[' | '`'))
@@ -221,15 +226,16 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let is_called = after.starts_with('(');
         let follows = self
             .last
-            .is_some_and(|(last, _)| !matches!(last, Piece::Sign));
+            .is_some_and(|(last, _)| !matches!(last, DebrisPiece::Sign));
         let is_plain = name.chars().all(char::is_lowercase);
         let ends = after.trim_start_matches([' ', '\t']);
         let is_alone = is_called || ends.is_empty() || ends.starts_with(['\n', '<', '[', '`', '{']);
         let length = stop + usize::from(is_called);
-        (is_alone && (is_called || follows || !is_plain)).then_some((Piece::Tool(name), length))
+        (is_alone && (is_called || follows || !is_plain))
+            .then_some((DebrisPiece::Tool(name), length))
     }
 
-    /// The tool that a word names: also with what templates put before it and after it.
+    /// The tool that a word names, including what templates put before and after it.
     fn named(&self, word: &'t str) -> Option<&'t str> {
         let word = word.strip_prefix("to=").unwrap_or(word);
         if self.is_tool(word) {
@@ -246,16 +252,16 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         self.is_tool(bare).then_some(bare)
     }
 
-    /// Whether this names a tool that is called here. A name after a call begins another one.
+    /// Whether this names a tool that is called here. A name after a call starts another one.
     fn is_tool(&self, name: &str) -> bool {
-        self.around.side != Side::After && (self.around.is_tool)(name)
+        self.around.side != CallSide::After && (self.around.is_tool)(name)
     }
 
-    /// Signs that say nothing. Others comment out (`//`, `#`), strike out, quote, ask, leave out (`…`) or go on (`,`), and
-    /// next to a bracket they may mark a placeholder (`${…}`).
+    /// Punctuation that means nothing. Other punctuation comments out (`//`, `#`), strikes out, quotes, asks, omits (`…`) or
+    /// continues (`,`), and next to a bracket it may mark a placeholder (`${…}`).
     fn sign(&self, first: char) -> Option<usize> {
         let rest = self.rest();
-        let is_after = self.around.side == Side::After;
+        let is_after = self.around.side == CallSide::After;
         let length = rest.len() - rest.trim_start_matches(first).len();
         let run = length / first.len_utf8();
         let escaped = rest
@@ -268,10 +274,10 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let says_nothing = match first {
             '}' | ']' => is_after,
             ':' if self.around.is_message => {
-                let follows = matches!(self.last, Some((Piece::Mark, false)));
-                run == 1 && follows && self.around.side == Side::Before
+                let follows = matches!(self.last, Some((DebrisPiece::Mark, false)));
+                run == 1 && follows && self.around.side == CallSide::Before
             }
-            // Any other shows a call in a message.
+            // Any other displays a call in a message.
             _ if self.around.is_message => false,
             ')' | ';' | '|' | '｜' | '\\' | '*' | '_' => true,
             // `> {` is a quotation, `>>>name` is not.

@@ -1,24 +1,24 @@
-//! Blocks of reasoning in front of a call, by the name of their tags.
+//! Blocks of reasoning before a call, recognised by the name of their tags.
 //!
-//! Takes a text and says where the block at its beginning ends, if that is certain. Templates spell these tags in many
-//! ways (`<think>`, `[THINK]`, `<|begin_of_thought|>`, `<mm:think>`), always with a word that says what is inside; the tag
-//! that closes a block follows from the one that opens it.
+//! Takes a text and returns where the block at its start ends, if that is certain. Templates spell these tags in many ways
+//! (`<think>`, `[THINK]`, `<|begin_of_thought|>`, `<mm:think>`), always with a word for their content; the closing tag of a
+//! block follows from the opening one.
 
 use super::header_length;
 use super::names::{MAKERS, camel_words};
 use crate::words::word_list;
 
-/// The words that say that reasoning is inside.
+/// Words that mean reasoning.
 const REASONING: &[&str] = word_list![
     think thinking thought thoughts reasoning reflection analysis scratchpad monologue rationale cot
 ];
 
-/// The words beside them. Any other may say more: `<no_thinking>`, `<thought_experiment>`.
+/// The words next to them. Any other may mean something else: `<no_thinking>`, `<thought_experiment>`.
 const BESIDE: &[&str] = word_list![
     ant begin block chain content inner internal of opensource pad prefix process scratch section start tokens
 ];
 
-/// Every word that its tags may consist of.
+/// Every word that its tags may contain.
 pub(super) fn words() -> impl Iterator<Item = &'static str> {
     REASONING.iter().chain(BESIDE).copied()
 }
@@ -33,10 +33,10 @@ const PAIRS: [(&str, &str); 6] = [
     ("PREFIX", "SUFFIX"),
 ];
 
-/// Longer tags are not looked at.
+/// Longer tags are ignored.
 const LONGEST: usize = 48;
 
-/// The tag that opens a block at the beginning of a text, and the one that closes it.
+/// The tag that opens a block at the start of a text, and the one that closes it.
 pub(crate) fn reasoning_tags(text: &str) -> Option<(&str, String)> {
     let (open, close) = match text.chars().next()? {
         '<' => ("<", '>'),
@@ -75,7 +75,7 @@ pub(crate) fn reasoning_tags(text: &str) -> Option<(&str, String)> {
     Some((tag, closing))
 }
 
-/// The bar that a token has on both sides.
+/// The bar on both sides of a token.
 fn bars_of(inside: &str) -> Option<char> {
     inside.chars().next()
 }
@@ -83,7 +83,7 @@ fn bars_of(inside: &str) -> Option<char> {
 fn says_reasoning(name: &str) -> bool {
     let words = camel_words(name);
     let is_reasoning = |word: &String| REASONING.contains(&word.as_str());
-    // `scratch_pad`, and the block that models without tags for it have: `inner_prefix`.
+    // `scratch_pad`, and the block of models without tags for it: `inner_prefix`.
     let says = words.iter().any(is_reasoning)
         || words.iter().map(String::as_str).eq(["scratch", "pad"])
         || words.iter().map(String::as_str).eq(["inner", "prefix"]);
@@ -93,15 +93,15 @@ fn says_reasoning(name: &str) -> bool {
     says && words.iter().all(is_known)
 }
 
-/// The length of a tag at the beginning of a text that closes reasoning which the prompt began.
+/// The length of a tag at the start of a text that closes reasoning opened by the prompt.
 pub(super) fn closing_tag(text: &str) -> Option<usize> {
     let inside = text.strip_prefix("</")?;
     let end = inside.find('>').filter(|end| *end <= LONGEST)?;
     says_reasoning(&inside[..end]).then_some("</".len() + end + 1)
 }
 
-/// Where a block of reasoning at the beginning of a text ends; nowhere if that is not certain, because one of its tags
-/// occurs again, or because it ends in the middle.
+/// Where a block of reasoning at the start of a text ends; `None` if that is not certain, because one of its tags occurs again,
+/// or because it ends in the middle.
 fn block_end(text: &str, open: &str, close: &str) -> Option<usize> {
     let (reasoning, after) = text.split_once(close)?;
     let is_repeated =
@@ -109,8 +109,7 @@ fn block_end(text: &str, open: &str, close: &str) -> Option<usize> {
     (!is_repeated && is_finished(reasoning)).then_some(reasoning.len() + close.len())
 }
 
-/// Where a text begins after its header and a block of reasoning, if it is certain where that ends; at its beginning if it
-/// has none.
+/// Where the text after a header and a block of reasoning starts, if that is certain; at its start if it has none.
 pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
     let header = header_length(text);
     let start = text.len() - text[header..].trim_ascii_start().len();
@@ -120,7 +119,7 @@ pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
     }
 }
 
-/// Where reasoning ends that the prompt began, so that only the tag that closes it is in the text: `… so I look.</think>`.
+/// Where reasoning ends that the prompt opened, so that only its closing tag is in the text: `… so I look.</think>`.
 pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     TAGS.iter().find_map(|(open, close)| {
@@ -130,8 +129,7 @@ pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
     })
 }
 
-/// Whether reasoning ends by itself. After an opening quotation mark or a colon, the tag that seems to
-/// end it may be what it quotes.
+/// Whether reasoning is finished. After an opening quotation mark or a colon, the tag that seems to end it may be quoted.
 pub(crate) fn is_finished(reasoning: &str) -> bool {
     let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);
     !reasoning.trim_end().ends_with(open)
@@ -142,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_known_by_their_words() {
+    fn tags_are_recognised_by_their_words() {
         for (open, close) in [
             ("<think>", "</think>"),
             ("<Thought>", "</Thought>"),

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_known_by_their_names() {
+    fn ids_are_recognised_by_their_names() {
         for name in [
             "id",
             "customer_id",

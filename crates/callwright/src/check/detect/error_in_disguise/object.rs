@@ -3,7 +3,7 @@
 use serde_json::Value as Schema;
 
 use super::super::names::{is, is_one_of, member};
-use super::{CLIENTS, Found, as_status, is_called};
+use super::{CLIENTS, FoundError, as_status, is_called};
 use crate::json::Value;
 use crate::tool::Tool;
 use crate::words::{ErrorSign, word_list};
@@ -32,13 +32,13 @@ pub(super) fn look<'v>(
     tool: &Tool,
     output: &Value<'_>,
     object: &'v Value<'_>,
-) -> Option<Found<'v>> {
+) -> Option<FoundError<'v>> {
     let (key, sign) = sign(tool, object)?;
     if is_declared(tool, output, object, key) {
         return None;
     }
     let words = words(object);
-    Some(Found { sign, words })
+    Some(FoundError { sign, words })
 }
 
 /// The member that reveals the error.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Found, PAGES, PROGRAMS, is_called, is_failure};
+use super::{FoundError, PAGES, PROGRAMS, is_called, is_failure};
 use crate::json::Value;
 use crate::text::first_bytes;
 use crate::tool::Tool;
@@ -39,10 +39,10 @@ static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
 const LEVELS: [&str; 7] = ["error", "warn", "info", "debug", "trace", "[", "fatal"];
 
 /// Examines a text; `is_whole` if it is the result itself, and not a member of an object around it.
-pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Found<'v>> {
+pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<FoundError<'v>> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if is_html(text) {
-        return (!is_data(tool, text, is_whole)).then(|| Found {
+        return (!is_data(tool, text, is_whole)).then(|| FoundError {
             sign: ErrorSign::Html,
             words: title(text).unwrap_or_default(),
         });
@@ -55,13 +55,13 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
 }
 
 /// The message in a short text that starts like an error.
-fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
+fn message(text: &str, is_trace: bool) -> Option<FoundError<'_>> {
     if let Some(found) = STATUS.as_ref()?.captures(text) {
         let digits = found.name("a").or(found.name("b"))?;
         let status = digits.as_str().parse().ok();
         let status = status.filter(|status| is_failure(*status))?;
         let words = first_line(text);
-        return Some(Found {
+        return Some(FoundError {
             sign: ErrorSign::Status(status),
             words,
         });
@@ -83,7 +83,7 @@ fn message(text: &str, is_trace: bool) -> Option<Found<'_>> {
         Some(rest) => rest,
         None => first_line(text),
     };
-    Some(Found {
+    Some(FoundError {
         sign: ErrorSign::Text,
         words,
     })

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value as Schema;
 
 use super::super::names::is;
-use super::position::{Kind, Position, takes, whole};
-use super::{Next, NextKind, is_address};
+use super::position::{PagePosition, PagingRole, takes, whole};
+use super::{NextKind, NextPage, is_address};
 use crate::json::Value;
 use crate::tool::Tool;
 
@@ -16,21 +16,25 @@ const LONGEST: usize = 512;
 /// The argument to repeat the call with, and its value as JSON; `None` if no argument of the tool fits.
 pub(super) fn argument(
     tool: &Tool,
-    next: Option<Next<'_, '_>>,
-    position: &Position<'_>,
+    next: Option<NextPage<'_, '_>>,
+    position: &PagePosition<'_>,
     items: Option<usize>,
 ) -> Option<(String, String)> {
     let given = next.and_then(|next| given(tool, &next, position));
     // A cursor that fits no argument, or is too long, must not be replaced by a guess.
     let is_cursor = next.is_some_and(|next| next.kind == NextKind::Cursor && !is_whole(next.value));
-    if given.is_some() || (is_cursor && position.parameter(Kind::Cursor).is_some()) {
+    if given.is_some() || (is_cursor && position.parameter(PagingRole::Cursor).is_some()) {
         return given;
     }
     counted(position, items)
 }
 
 /// The argument that the result provides.
-fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(String, String)> {
+fn given(
+    tool: &Tool,
+    next: &NextPage<'_, '_>,
+    position: &PagePosition<'_>,
+) -> Option<(String, String)> {
     let text = match next.value {
         Value::String(text) => Cow::Borrowed(text.as_ref()),
         Value::Number(number) => Cow::Borrowed(number.as_str()),
@@ -39,11 +43,11 @@ fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(S
     if next.kind == NextKind::Link || is_address(&text) {
         return in_link(tool, &text, position);
     }
-    let wanted: &[Kind] = match next.kind {
-        NextKind::Page if is_whole(next.value) => &[Kind::Page, Kind::Cursor],
-        NextKind::Cursor if is_whole(next.value) => &[Kind::Cursor, Kind::Page],
-        NextKind::Offset => &[Kind::Offset, Kind::Cursor],
-        NextKind::Cursor | NextKind::Page | NextKind::Link => &[Kind::Cursor],
+    let wanted: &[PagingRole] = match next.kind {
+        NextKind::Page if is_whole(next.value) => &[PagingRole::Page, PagingRole::Cursor],
+        NextKind::Cursor if is_whole(next.value) => &[PagingRole::Cursor, PagingRole::Page],
+        NextKind::Offset => &[PagingRole::Offset, PagingRole::Cursor],
+        NextKind::Cursor | NextKind::Page | NextKind::Link => &[PagingRole::Cursor],
     };
     let wanted = wanted.iter();
     let (name, schema) = wanted.copied().find_map(|kind| position.parameter(kind))?;
@@ -51,7 +55,7 @@ fn given(tool: &Tool, next: &Next<'_, '_>, position: &Position<'_>) -> Option<(S
 }
 
 /// The value in a link's query for one of the tool's own arguments.
-fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, String)> {
+fn in_link(tool: &Tool, link: &str, position: &PagePosition<'_>) -> Option<(String, String)> {
     let (_, query) = link.split_once('?')?;
     let query = query.split('#').next().unwrap_or_default();
     let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
@@ -59,7 +63,7 @@ fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, 
     if tool.takes_secrets() {
         return None;
     }
-    let kinds = [Kind::Cursor, Kind::Page, Kind::Offset].into_iter();
+    let kinds = [PagingRole::Cursor, PagingRole::Page, PagingRole::Offset].into_iter();
     kinds
         .flat_map(|kind| position.all(kind))
         .find_map(|(name, schema)| {
@@ -73,14 +77,14 @@ fn in_link(tool: &Tool, link: &str, position: &Position<'_>) -> Option<(String, 
 }
 
 /// The page or the offset after this one.
-fn counted(position: &Position<'_>, items: Option<usize>) -> Option<(String, String)> {
-    if let Some((name, schema)) = position.parameter(Kind::Page) {
+fn counted(position: &PagePosition<'_>, items: Option<usize>) -> Option<(String, String)> {
+    if let Some((name, schema)) = position.parameter(PagingRole::Page) {
         let default = || schema.get("default").and_then(Schema::as_u64);
         let page = position.page.or_else(default).unwrap_or(position.first);
         let next = page.checked_add(1)?.to_string();
         return Some((name.to_owned(), written(&next, schema)?));
     }
-    let (name, schema) = position.parameter(Kind::Offset)?;
+    let (name, schema) = position.parameter(PagingRole::Offset)?;
     let items = u64::try_from(items?).ok().filter(|items| *items > 0)?;
     let next = position.before?.checked_add(items)?.to_string();
     Some((name.to_owned(), written(&next, schema)?))

@@ -26,7 +26,7 @@ const SIZE_IN_RESULT: &[&str] = word_list![
 
 /// The role of an argument in paging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PagingRole {
     Cursor,
     Page,
     Offset,
@@ -34,21 +34,21 @@ pub(super) enum Kind {
 }
 
 /// The role of an argument in paging, by its name.
-pub(super) fn kind(name: &str) -> Option<Kind> {
+pub(super) fn kind(name: &str) -> Option<PagingRole> {
     match name {
-        name if is_one_of(name, CURSOR) => Some(Kind::Cursor),
-        name if is_one_of(name, PAGE) => Some(Kind::Page),
-        name if is_one_of(name, OFFSET) => Some(Kind::Offset),
-        name if is_one_of(name, SIZE) => Some(Kind::Size),
+        name if is_one_of(name, CURSOR) => Some(PagingRole::Cursor),
+        name if is_one_of(name, PAGE) => Some(PagingRole::Page),
+        name if is_one_of(name, OFFSET) => Some(PagingRole::Offset),
+        name if is_one_of(name, SIZE) => Some(PagingRole::Size),
         _ => None,
     }
 }
 
 /// The position of a page.
 #[derive(Debug)]
-pub(super) struct Position<'t> {
+pub(super) struct PagePosition<'t> {
     /// The tool's paging arguments, with their schemas.
-    parameters: Vec<(&'t str, Kind, &'t Schema)>,
+    parameters: Vec<(&'t str, PagingRole, &'t Schema)>,
     /// The number of the page, if known.
     pub(super) page: Option<u64>,
     /// The number of the first page: zero or one.
@@ -59,10 +59,10 @@ pub(super) struct Position<'t> {
     pub(super) is_paged: bool,
 }
 
-impl<'t> Position<'t> {
+impl<'t> PagePosition<'t> {
     pub(super) fn of(tool: &'t Tool, arguments: &Value<'_>, result: &Value<'_>) -> Self {
         let parameters = parameters(tool);
-        let sent = |wanted: Kind| {
+        let sent = |wanted: PagingRole| {
             let sent = arguments.as_object().unwrap_or_default();
             sent.iter()
                 .filter(move |(name, value)| kind(name) == Some(wanted) && *value != Value::Null)
@@ -74,7 +74,7 @@ impl<'t> Position<'t> {
                 whole(value)
             })
         };
-        let default = |wanted: Kind| {
+        let default = |wanted: PagingRole| {
             parameters
                 .iter()
                 .filter(|(_, kind, _)| *kind == wanted)
@@ -85,19 +85,19 @@ impl<'t> Position<'t> {
             member(level, &["totalpages"])?;
             whole(member(level, &["number"])?.1)
         });
-        let page = sent(Kind::Page)
+        let page = sent(PagingRole::Page)
             .find_map(whole)
             .or_else(|| told(PAGE))
             .or(from_zero);
         let first =
             u64::from(!(from_zero.is_some() || page == Some(0) || counts_from_zero(&parameters)));
         let size = told(SIZE_IN_RESULT)
-            .or_else(|| sent(Kind::Size).find_map(whole))
-            .or_else(|| default(Kind::Size));
-        let offset = sent(Kind::Offset)
+            .or_else(|| sent(PagingRole::Size).find_map(whole))
+            .or_else(|| default(PagingRole::Size));
+        let offset = sent(PagingRole::Offset)
             .find_map(whole)
             .or_else(|| told(&["offset", "skip", "startat", "startindex"]));
-        let has_cursor = sent(Kind::Cursor).any(|cursor| cursor.as_str() != Some(""));
+        let has_cursor = sent(PagingRole::Cursor).any(|cursor| cursor.as_str() != Some(""));
         let before = match (offset, page) {
             (Some(offset), _) => Some(offset),
             (None, Some(page)) if page <= first => Some(0),
@@ -108,7 +108,7 @@ impl<'t> Position<'t> {
             || page.is_some()
             || offset.is_some()
             || told(SIZE_IN_RESULT).is_some();
-        Position {
+        PagePosition {
             parameters,
             page,
             first,
@@ -118,22 +118,22 @@ impl<'t> Position<'t> {
     }
 }
 
-impl<'t> Position<'t> {
+impl<'t> PagePosition<'t> {
     /// The arguments with this role, with their schemas.
-    pub(super) fn all(&self, wanted: Kind) -> impl Iterator<Item = (&'t str, &'t Schema)> {
+    pub(super) fn all(&self, wanted: PagingRole) -> impl Iterator<Item = (&'t str, &'t Schema)> {
         let all = self.parameters.iter();
         all.filter(move |(_, kind, _)| *kind == wanted)
             .map(|(name, _, schema)| (*name, *schema))
     }
 
     /// The first argument with this role, with its schema.
-    pub(super) fn parameter(&self, wanted: Kind) -> Option<(&'t str, &'t Schema)> {
+    pub(super) fn parameter(&self, wanted: PagingRole) -> Option<(&'t str, &'t Schema)> {
         self.all(wanted).next()
     }
 }
 
 /// The paging arguments of a tool.
-fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
+fn parameters(tool: &Tool) -> Vec<(&str, PagingRole, &Schema)> {
     let schema = tool.spec().input_schema.as_deref();
     let properties = schema
         .and_then(|schema| schema.get("properties"))
@@ -144,9 +144,9 @@ fn parameters(tool: &Tool) -> Vec<(&str, Kind, &Schema)> {
         .filter_map(|(name, schema)| Some((name.as_str(), kind(name)?, schema)))
         // `start` and `from` may also be dates and places, and `after` a date.
         .filter(|(_, kind, schema)| match kind {
-            Kind::Offset => takes(schema, "integer") || takes(schema, "number"),
-            Kind::Cursor => schema.get("format").is_none(),
-            Kind::Page | Kind::Size => true,
+            PagingRole::Offset => takes(schema, "integer") || takes(schema, "number"),
+            PagingRole::Cursor => schema.get("format").is_none(),
+            PagingRole::Page | PagingRole::Size => true,
         })
         .collect()
 }
@@ -166,8 +166,10 @@ pub(super) fn takes(schema: &Schema, wanted: &str) -> bool {
     }
 }
 
-fn counts_from_zero(parameters: &[(&str, Kind, &Schema)]) -> bool {
-    let mut pages = parameters.iter().filter(|(_, kind, _)| *kind == Kind::Page);
+fn counts_from_zero(parameters: &[(&str, PagingRole, &Schema)]) -> bool {
+    let mut pages = parameters
+        .iter()
+        .filter(|(_, kind, _)| *kind == PagingRole::Page);
     pages.any(|(_, _, schema)| {
         let is_zero = |key: &str| schema.get(key).and_then(Schema::as_u64) == Some(0);
         let description = schema.get("description").and_then(Schema::as_str);

@@ -8,15 +8,15 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant,
 };
 
-use super::{Name, Started, Writer, Written, refuse, tagged};
+use super::{SerdeName, Started, WriteResult, Writer, refuse, tagged};
 use crate::json::{Member, Mismatch, Problem, Value, has_duplicate, read_value_within};
 
-/// A type announces how many items it will have, and may be wrong. No more than this many are reserved in advance; a
-/// value takes some tens of bytes.
+/// A type announces how many items it will have, and may be wrong. No more than this many are reserved in advance; a value
+/// takes tens of bytes.
 const MOST_RESERVED: usize = 4_096;
 
-/// The content of an enum's variant, or a value as it is.
-fn of_variant(variant: Option<Name>, value: Value<'static>) -> Value<'static> {
+/// The content of an enum's variant, or the value itself.
+fn of_variant(variant: Option<SerdeName>, value: Value<'static>) -> Value<'static> {
     match variant {
         Some(variant) => tagged(variant, value),
         None => value,
@@ -24,7 +24,7 @@ fn of_variant(variant: Option<Name>, value: Value<'static>) -> Value<'static> {
 }
 
 #[cold]
-fn in_variant(variant: Option<Name>, mismatch: Mismatch) -> Mismatch {
+fn in_variant(variant: Option<SerdeName>, mismatch: Mismatch) -> Mismatch {
     match variant {
         Some(variant) => mismatch.in_key(variant),
         None => mismatch,
@@ -34,12 +34,12 @@ fn in_variant(variant: Option<Name>, mismatch: Mismatch) -> Mismatch {
 /// An array.
 pub(super) struct ArrayBuilder {
     inside: Writer,
-    variant: Option<Name>,
+    variant: Option<SerdeName>,
     items: Vec<Value<'static>>,
 }
 
 impl ArrayBuilder {
-    pub(super) fn new(inside: Writer, variant: Option<Name>, length: usize) -> Self {
+    pub(super) fn new(inside: Writer, variant: Option<SerdeName>, length: usize) -> Self {
         ArrayBuilder {
             inside,
             variant,
@@ -68,7 +68,7 @@ macro_rules! arrays {
                 self.push(value)
             }
 
-            fn end(self) -> Written {
+            fn end(self) -> WriteResult {
                 Ok(of_variant(self.variant, Value::Array(self.items)))
             }
         }
@@ -95,14 +95,14 @@ pub(super) enum ObjectKind {
     /// Its keys are all different.
     Struct,
     /// The same, as the content of an enum's variant.
-    Variant(Name),
+    Variant(SerdeName),
     Map,
     /// A `RawValue`, which `serde_json` disguises as a struct with one field, its text.
     Raw,
 }
 
 impl ObjectBuilder {
-    /// `inside` is the writer of the members; that of a `RawValue` is the writer of the place itself.
+    /// `inside` is the writer of the members; for a `RawValue`, that of the place itself.
     pub(super) fn new(inside: Writer, kind: ObjectKind, length: usize) -> Self {
         ObjectBuilder {
             inside,
@@ -112,14 +112,14 @@ impl ObjectBuilder {
         }
     }
 
-    fn variant(&self) -> Option<Name> {
+    fn variant(&self) -> Option<SerdeName> {
         match self.kind {
             ObjectKind::Variant(name) => Some(name),
             _ => None,
         }
     }
 
-    fn field<T: Serialize + ?Sized>(&mut self, name: Name, value: &T) -> Started<()> {
+    fn field<T: Serialize + ?Sized>(&mut self, name: SerdeName, value: &T) -> Started<()> {
         let written = value.serialize(self.inside);
         let variant = self.variant();
         let written = written.map_err(|mismatch| in_variant(variant, mismatch.in_key(name)))?;
@@ -127,7 +127,7 @@ impl ObjectBuilder {
         Ok(())
     }
 
-    fn finish(mut self) -> Written {
+    fn finish(mut self) -> WriteResult {
         match self.kind {
             ObjectKind::Raw => return read_raw(self.members.pop(), self.inside.depth_left),
             ObjectKind::Map if has_duplicate(&self.members) => last_of_each(&mut self.members),
@@ -138,8 +138,8 @@ impl ObjectBuilder {
     }
 }
 
-/// The text of a `RawValue`, read as strictly as a call.
-fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> Written {
+/// The text of a `RawValue`, parsed as strictly as a call.
+fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> WriteResult {
     let Some((_, Value::String(text))) = field else {
         return Err(refuse("a `RawValue` without text"));
     };
@@ -155,7 +155,7 @@ fn read_raw(field: Option<Member<'static>>, depth_left: usize) -> Written {
     }
 }
 
-/// A key that a type writes twice keeps its first place and its last value, as in `serde_json`.
+/// A key that a type writes twice keeps its first position and its last value, as in `serde_json`.
 #[cold]
 fn last_of_each(members: &mut Vec<Member<'static>>) {
     let mut places: HashMap<Cow<'static, str>, usize> = HashMap::with_capacity(members.len());
@@ -171,7 +171,7 @@ fn last_of_each(members: &mut Vec<Member<'static>>) {
     *members = kept;
 }
 
-/// A key as `serde_json` writes it: numbers, booleans and unit variants become text, everything else is refused.
+/// A key as `serde_json` writes it: numbers, booleans and unit variants become text, everything else is rejected.
 fn key_of(written: Value<'static>) -> Started<Cow<'static, str>> {
     match written {
         Value::String(text) => Ok(text),
@@ -201,7 +201,7 @@ impl SerializeMap for ObjectBuilder {
         Ok(())
     }
 
-    fn end(self) -> Written {
+    fn end(self) -> WriteResult {
         self.finish()
     }
 }
@@ -215,13 +215,13 @@ macro_rules! structs {
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
-                name: Name,
+                name: SerdeName,
                 value: &T,
             ) -> Started<()> {
                 self.field(name, value)
             }
 
-            fn end(self) -> Written {
+            fn end(self) -> WriteResult {
                 self.finish()
             }
         }

@@ -7,7 +7,7 @@ use serde::de::{
 };
 
 use super::scalars::MemberKey;
-use super::{Built, Names, Node, unexpected};
+use super::{Built, FieldNames, Node, unexpected};
 use crate::json::{Member, Mismatch, Value};
 
 pub(super) fn visit_array<'v, V: Visitor<'v>>(
@@ -59,7 +59,7 @@ impl<'v> SeqAccess<'v> for ArrayReader<'v> {
 
 struct ObjectReader<'v> {
     members: &'v [Member<'v>],
-    /// The index of the next key. Its value is asked for after it.
+    /// The index of the next key. Its value is requested after it.
     at: usize,
 }
 
@@ -144,7 +144,7 @@ impl<'v> VariantAccess<'v> for EnumReader<'v> {
         .map_err(|mismatch| mismatch.in_key(self.variant))
     }
 
-    fn struct_variant<V: Visitor<'v>>(self, _: Names, visitor: V) -> Built<V::Value> {
+    fn struct_variant<V: Visitor<'v>>(self, _: FieldNames, visitor: V) -> Built<V::Value> {
         match self.content {
             Some(Value::Object(members)) => visit_object(members, visitor),
             _ => return Err(self.wrong_kind("struct variant")),

@@ -1,10 +1,10 @@
-//! Numbers and keys → whatever a type asks for.
+//! Numbers and keys → whatever type is requested.
 
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::{Built, Name, Names};
+use super::{Built, FieldNames, TypeName};
 use crate::json::{Mismatch, Number, Value, read_value};
 
 /// An integer in the smallest type that serde has for it.
@@ -17,7 +17,7 @@ enum Integer {
 }
 
 impl Integer {
-    /// An integer of up to 64 bits that is written as digits.
+    /// An integer of up to 64 bits that is written as digits only.
     #[inline]
     fn plain(number: &Number<'_>) -> Option<Self> {
         match number.as_u64() {
@@ -49,8 +49,8 @@ impl Integer {
     }
 }
 
-/// Where any number will do, an integer comes as one, however it is written: the type that asks may be a
-/// flattened field or an untagged enum with an integer in it.
+/// If any number will do, an integer is passed as one, however it is written: the requesting type may be a flattened field or
+/// an untagged enum with an integer in it.
 #[inline]
 pub(super) fn visit_any_number<'v, V: Visitor<'v>>(
     number: &Number<'_>,
@@ -94,8 +94,8 @@ fn visit_integer<'v, V: Visitor<'v>>(
 /// A key in an object. The key of a Rust map may be text, a number, a boolean or a unit variant.
 pub(super) struct MemberKey<'v>(pub(super) &'v str);
 
-/// A number that is written as a key. As in `serde_json`, `"5.0"` is not an integer here: two spellings of one
-/// key would be one.
+/// A number that is written as a key. As in `serde_json`, `"5.0"` is not an integer here: otherwise two spellings would be one
+/// key.
 fn visit_number_key<'v, V: Visitor<'v>>(key: &str, visitor: V) -> Built<V::Value> {
     let has_no_blanks = key.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         && key.ends_with(|last: char| last.is_ascii_digit());
@@ -148,14 +148,18 @@ impl<'de> Deserializer<'de> for MemberKey<'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: Name, visitor: V) -> Built<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: TypeName,
+        visitor: V,
+    ) -> Built<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: Name,
-        variants: Names,
+        name: TypeName,
+        variants: FieldNames,
         visitor: V,
     ) -> Built<V::Value> {
         BorrowedStrDeserializer::new(self.0).deserialize_enum(name, variants, visitor)

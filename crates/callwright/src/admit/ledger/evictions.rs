@@ -12,7 +12,7 @@ const NAMES: usize = 4_096;
 
 /// The names of evicted sessions; see the module.
 #[derive(Debug, Default)]
-pub(super) struct Departed {
+pub(super) struct Evictions {
     /// Whether the return of a session has been counted, by its name.
     names: AHashMap<u64, bool>,
     /// How often the names were halved: only those that end in this many zero bits are kept.
@@ -20,9 +20,9 @@ pub(super) struct Departed {
     returned: u64,
 }
 
-impl Departed {
+impl Evictions {
     /// Records that a session was evicted.
-    pub(super) fn left(&mut self, name: u64) {
+    pub(super) fn evicted(&mut self, name: u64) {
         if name.trailing_zeros() < self.halvings {
             return;
         }
@@ -36,7 +36,7 @@ impl Departed {
     }
 
     /// Records that a session starts, or continues after its eviction.
-    pub(super) fn came(&mut self, name: u64) {
+    pub(super) fn arrived(&mut self, name: u64) {
         if let Some(counted) = self.names.get_mut(&name)
             && !std::mem::replace(counted, true)
         {
@@ -61,31 +61,31 @@ mod tests {
 
     #[test]
     fn only_sessions_that_come_back_count_and_only_once() {
-        let mut departed = Departed::default();
+        let mut evictions = Evictions::default();
         for session in 0..1_000 {
-            departed.came(name(session));
-            departed.left(name(session));
+            evictions.arrived(name(session));
+            evictions.evicted(name(session));
         }
-        assert_eq!(departed.returned(), 0);
+        assert_eq!(evictions.returned(), 0);
         for session in (0..10).chain(0..10) {
-            departed.came(name(session));
-            departed.left(name(session));
+            evictions.arrived(name(session));
+            evictions.evicted(name(session));
         }
-        assert_eq!(departed.returned(), 10);
+        assert_eq!(evictions.returned(), 10);
     }
 
     #[test]
     fn with_more_sessions_than_names_the_count_is_an_estimate() {
-        let mut departed = Departed::default();
+        let mut evictions = Evictions::default();
         for session in 0..400_000 {
-            departed.left(name(session));
+            evictions.evicted(name(session));
         }
-        assert!(departed.names.len() <= NAMES);
+        assert!(evictions.names.len() <= NAMES);
         for session in 0..200_000 {
-            departed.came(name(session));
+            evictions.arrived(name(session));
         }
         // One in 128 is kept: about 1,560 of the returning ones, so the error is a few percent.
-        let returned = departed.returned();
+        let returned = evictions.returned();
         assert!((170_000..230_000).contains(&returned), "{returned}");
     }
 }

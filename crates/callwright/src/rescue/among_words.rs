@@ -1,21 +1,21 @@
-//! Calls of tools that only read, with words around them.
+//! Calls of read-only tools with words around them.
 //!
-//! Takes the text of a message that is not calls alone; returns the first calls in it, if guesses are allowed for every tool
-//! that is called and nothing else in the message looks like a call. The words before them stay text.
+//! Takes the text of a message that does not consist of calls alone; returns the first calls in it, if guesses are allowed for
+//! every tool that is called and nothing else in the message looks like a call. The words before them stay text.
 
 use super::offer::Offer;
-use super::{Found, debris, harmony, read_from};
+use super::{FoundCalls, debris, harmony, read_from};
 use crate::words::ParseLimits;
 use crate::words::envelope::ARGUMENTS;
 use crate::words::template;
 
-/// How many bytes of words may come before calls. A longer text is an answer, and what comes at its end may be a part of it.
+/// How many bytes of words may come before calls. A longer text is an answer, and the call at its end may be part of it.
 pub(super) const MOST_WORDS: usize = 2_000;
 
-/// How long a message may be. Calls that read are short, and each place where they may start costs reading it.
+/// How long a message may be. Read-only calls are short, and each position where they may start costs another read of it.
 const LONGEST: usize = 64 << 10;
 
-/// How many places are tried: each costs reading what may be a call.
+/// How many positions are tried: each costs reading a possible call.
 const MOST_STARTS: usize = 32;
 
 pub(super) fn read<'t>(
@@ -23,8 +23,8 @@ pub(super) fn read<'t>(
     (start, end): (usize, usize),
     limits: &ParseLimits,
     offer: &Offer<'_>,
-) -> Option<Found<'t>> {
-    // Harmony says itself what is a call and what is not.
+) -> Option<FoundCalls<'t>> {
+    // Harmony itself marks what is a call.
     if text.len() > LONGEST
         || !offer.allows_any_words()
         || harmony::starts(text[start..].trim_ascii_start())
@@ -33,13 +33,13 @@ pub(super) fn read<'t>(
     }
     let near = |at: &usize| at - start <= MOST_WORDS;
     let mut places = starts(text, start).take_while(near).take(MOST_STARTS);
-    // What looks like calls first decides: it is not left out for the sake of another, whether it can be read or not.
+    // The first thing that looks like calls decides, whether it can be read or not: it is not skipped in favour of another.
     let (found, words_after) = places.find_map(|at| {
         if let Ok(found) = read_from(text, (at, end), limits, offer) {
             return Some(Some((found, "")));
         }
         match debris::read(text, at, limits.max_depth, offer) {
-            Ok((calls, end)) => Some(Some((Found::json(calls, at), &text[end..]))),
+            Ok((calls, end)) => Some(Some((FoundCalls::json(calls, at), &text[end..]))),
             Err(_) => debris::opens_call(&text[at..], offer).then_some(None),
         }
     })??;
@@ -49,13 +49,13 @@ pub(super) fn read<'t>(
             .is_some_and(|tool| offer.allows_words(tool))
     };
     let all = found.calls.iter().all(|call| is_allowed(&call.tool));
-    (all && !may_call(words_after)).then_some(Found {
+    (all && !may_call(words_after)).then_some(FoundCalls {
         has_words: true,
         ..found
     })
 }
 
-/// Whether words may hold another call.
+/// Whether words may contain another call.
 fn may_call(words: &str) -> bool {
     let is_key = |key: &&str| words.contains(&format!("\"{key}\""));
     let opens =
@@ -63,7 +63,7 @@ fn may_call(words: &str) -> bool {
     ARGUMENTS.iter().any(is_key) || words.match_indices(['<', '[']).any(|(at, _)| opens(at))
 }
 
-/// Where calls may start in a text: at a bracket, a tag or a fence, and at the beginning of a line.
+/// Where calls may start in a text: at a bracket, a tag or a fence, and at the start of a line.
 pub(super) fn starts(text: &str, from: usize) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     (from..text.len()).filter(move |&at| {
