@@ -273,7 +273,7 @@ fn a_schema_of_forty_megabytes_is_quarantined() {
     assert_eq!(run.code, 1, "a call that could not be judged is a finding");
     assert_eq!(run.lines()[0]["verdict"], "unjudged");
     assert!(
-        run.stderr.contains("more than the 4 MB that are compiled"),
+        run.stderr.contains("more than the limit of 4 MB"),
         "{}",
         run.stderr
     );

@@ -355,7 +355,7 @@ proptest! {
                 continue;
             };
             in_a_row.1 += 1;
-            prop_assert!(in_a_row.1 <= 12, "the last bound holds");
+            prop_assert!(in_a_row.1 <= 12, "the hard limit holds");
             match (fate, recorded.ran()) {
                 (Fate::Closed, Some(ran)) => drop(gate.close(ticket, ran)),
                 (Fate::Late, Some(ran)) => late.push((ticket, ran)),

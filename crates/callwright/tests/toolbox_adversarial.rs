@@ -3,7 +3,7 @@
     clippy::expect_used,
     clippy::items_after_statements,
     clippy::panic,
-    reason = "a test may panic, and tells its story in one place"
+    reason = "a test may panic, and its steps belong together"
 )]
 
 use std::fmt;
@@ -310,7 +310,7 @@ async fn a_tool_that_never_yields_times_out_too() {
         loop {
             tokio::task::consume_budget().await;
         }
-        #[expect(unreachable_code, reason = "it says what the answer would be")]
+        #[expect(unreachable_code, reason = "it shows the type of the answer")]
         ToolResult::Ok(())
     });
     let (toolbox, told) = watched(tool.timeout(Duration::from_millis(20)));

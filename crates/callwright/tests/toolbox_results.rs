@@ -1,7 +1,7 @@
 //! Results at the edge of what can be shown, and histories in which every call has one answer.
 #![allow(
     clippy::expect_used,
-    reason = "a test may panic, and tells its story in one place"
+    reason = "a test may panic, and its steps belong together"
 )]
 
 use std::sync::mpsc;

@@ -1,6 +1,6 @@
 //! The schemas of Rust types, as models read them.
 #![allow(clippy::expect_used, reason = "a test may panic")]
-#![allow(dead_code, reason = "the types are only looked at")]
+#![allow(dead_code, reason = "only the schemas of the types are used")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;

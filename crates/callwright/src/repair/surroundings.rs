@@ -180,7 +180,7 @@ fn without_marks(text: &str) -> String {
         if at == next
             && let Some(sign) = text[next..].chars().next()
         {
-            // After each character of a row but the last, the next opens the same.
+            // In a row of equal characters, only the first and the last can start a mark.
             let rest = &text[next..];
             let row = rest.len() - rest.trim_start_matches(sign).len();
             at = next + if row > 2 { row - 1 } else { 1 };

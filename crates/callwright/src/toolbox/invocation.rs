@@ -40,7 +40,7 @@ impl Toolbox {
     /// Returns the refusal if the call must not run.
     #[expect(
         clippy::result_large_err,
-        reason = "both are as large as what a call is settled with, and are looked at once"
+        reason = "both are as large as a settled call, and are matched once"
     )]
     pub fn begin<'c>(
         &'c self,

@@ -278,7 +278,7 @@ fn known_text(id: Option<&str>, index: Option<u64>, event: &EventData<'_, '_>) -
     part.and_then(|part| part.text)
 }
 
-/// The content of a message. It can only be rewritten if it is a single text.
+/// The content of a message. If it is more than a single text, the choice is mixed.
 fn read_content<'d>(
     choice: usize,
     text: usize,

@@ -109,7 +109,7 @@ impl<'d> EventData<'d, '_> {
         }
     }
 
-    /// Records that the text of a choice is not reliable.
+    /// Records that the text of a choice is mixed, see [`super::StreamedChoice::is_mixed`].
     pub(super) fn is_mixed(&mut self, choice: usize) {
         if let Some(of) = self.answer.choices.get_mut(choice) {
             of.is_mixed = true;

@@ -152,7 +152,7 @@ pub enum Expected {
 
 /// The side of a limit on which a number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "they say it themselves")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Comparison {
     AtLeast,
     AtMost,
@@ -162,7 +162,7 @@ pub enum Comparison {
 
 /// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "they say it themselves")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Unit {
     Characters,
     Items,

@@ -4,7 +4,7 @@
     clippy::items_after_statements,
     clippy::struct_field_names,
     clippy::too_many_lines,
-    reason = "a test may panic, and tells its story in one place"
+    reason = "a test may panic, and its steps belong together"
 )]
 
 mod running;

@@ -168,12 +168,12 @@ fn is_volatile(text: &str) -> bool {
         && WHOLE.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// What is left out of a value, and where the value is.
+/// Writes a value without its volatile parts.
 #[derive(Clone, Copy)]
 struct SteadyWriter<'l, 'a> {
     asked: &'l Asked<'a>,
     blocks: Blocks,
-    /// Whether it is outside the subject of the answer.
+    /// Whether the value is inside an object, such as `meta`, that describes the answer.
     is_meta: bool,
 }
 

@@ -215,7 +215,7 @@ impl Sentence<'_> {
                 | (SentencePart::Expected, Some([text, _]))
                 | (SentencePart::Received, Some([_, text])) => out.push_str(text),
                 (SentencePart::Is, _) if self.line.difference == LineDifference::Keys => {
-                    out.push_str("are")
+                    out.push_str("are");
                 }
                 (SentencePart::Is, _) => out.push_str("is"),
                 (SentencePart::Expected, None) => push_expected(out, &issue.expected),

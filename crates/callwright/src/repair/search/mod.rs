@@ -65,7 +65,7 @@ pub(super) fn search(
             None => return Healing::Hopeless,
         },
     };
-    // The number of objections at the last check that each is one that some rule addresses.
+    // The number of objections when each was last known to be addressed by some rule.
     let mut hopeful = 0;
     while edits.len() < MOST_EDITS {
         let value = edited.as_ref().unwrap_or(original);
