@@ -24,7 +24,7 @@ macro_rules! liberties {
 liberties! {
     /// White space that JSON does not allow.
     WHITE_SPACE = "white_space", Lossless, Destroys;
-    /// A comment that contains only blanks, stars and dashes.
+    /// A comment of nothing but blanks, stars and dashes.
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
     /// A comment that says something: "wait for approval", or a member that was commented out.
     COMMENT = "comment", Guess, Reads;
@@ -35,7 +35,7 @@ liberties! {
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
-    /// A key without its opening quote: more than that may be missing.
+    /// A key without its first quote: it may lack more than that.
     HALF_QUOTED_KEY = "half_quoted_key", Guess, Changes;
     /// `True`, `None` and the like.
     LITERAL = "literal", Lossless, Destroys;
@@ -55,7 +55,7 @@ liberties! {
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
     /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
-    /// A closed block of reasoning before the value.
+    /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
     /// A list around one call, `[{…}]`.
     CALL_IN_LIST = "call_in_list", Lossless, Destroys;
@@ -63,7 +63,7 @@ liberties! {
     ENVELOPE = "envelope", Lossless, Destroys;
     /// Extra closing brackets and meaningless punctuation around the value.
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
-    /// Words around the value. No list of words can tell an introduction from "Do not run this:" in every language.
+    /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;
     /// The same value repeated. Two payments may be meant, so the tool must read or be idempotent.
     REPEATED_VALUE = "repeated_value", Lossless, Reads;

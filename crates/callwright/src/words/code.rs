@@ -142,7 +142,7 @@ codes! {
     /// The arguments are not JSON.
     InvalidJson = "invalid_json", Validation, FixArguments,
         hint: "Send the arguments as one valid JSON object.",
-        meaning: "The arguments are not JSON. The feedback gives line, column, the closest path and what \
+        meaning: "The arguments are not JSON. The feedback gives line, column, the nearest path and what \
                   was expected there.",
         example: r#"{"tool": "search", "arguments": "{\"limit\": 5,}"}"#;
 
@@ -260,8 +260,8 @@ codes! {
     /// The tool reports that it cannot do this.
     ToolReportedFailure = "tool_reported_failure", Logical, ChangeApproach,
         hint: "Act on what the tool says.",
-        meaning: "The tool worked and reports that it cannot do this, in its own words and with its own code if it has \
-                  one. Error results of MCP servers get this code.",
+        meaning: "The tool worked and says that it cannot do this, in its own words and with its own code if it has \
+                  one. An error result of an MCP server is of this kind.",
         example: "`There is no customer C-17.`";
 
     /// The result is not JSON, although the tool declares it.

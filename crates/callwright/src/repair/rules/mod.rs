@@ -68,9 +68,9 @@ rules! {
     types::boolean_from_string = Lossless, 1, Destroys;
     /// A string sent without quotes, `5`, becomes a string.
     types::string_from_scalar = Lossless, 1, Destroys;
-    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, gets the schema's spelling.
+    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
     values::enum_spelling = Lossless, 1, Destroys;
-    /// A key in another spelling, `file_path` for `filePath`, gets the schema's spelling.
+    /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
     keys::key_spelling = Lossless, 1, Destroys;
     /// A date or a time with other separators, `2026/01/31`, is written as its format requires.
     values::date_separators = Lossless, 1, Destroys;
@@ -78,7 +78,7 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument sent as null is left out; a required one gets the schema's default.
     absent::null_left_out = Lossless, 2, Changes;
-    /// A member with neither a name nor a value, `"": ""`, is left out.
+    /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
     /// A list of one, `["a"]`, where a single value belongs becomes that value.
     lists::scalar_from_array = Lossless, 2, Destroys;
