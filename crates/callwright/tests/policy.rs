@@ -412,7 +412,7 @@ fn checks_are_counted() {
     let check = "[[check]]\nwhen = 'true'\nclass = 'partial_data'\ncode = 'a'\ndetail = 'A.'\n";
     let error = Policy::from_toml(&check.repeat(1_001)).expect_err("too many");
     assert!(
-        error.to_string().contains("more than the 1000 checks"),
+        error.to_string().contains("more than 1000 checks"),
         "{error}"
     );
 }
