@@ -44,53 +44,53 @@ pub(crate) enum Command {
 
 /// Judge calls against the schemas of their tools
 ///
-/// Reads calls and prints one verdict per call, in the same order. Exit codes: 0 if every call is valid or repaired, 1 if
-/// at least one is refused or could not be judged, 2 if something could not be read.
+/// Reads calls and prints one verdict per call, in input order. Exit codes: 0 if every call is valid or repaired, 1
+/// if any call is refused or could not be judged, 2 if any input could not be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = shapes())]
 pub(crate) struct CheckArguments {
-    /// The tools: a JSON array, or an object with `tools` (such as an MCP `tools/list` result)
+    /// The tools: a JSON array, or an object with a `tools` member (such as an MCP `tools/list` result)
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// The format of the feedback to the model
+    /// The format of the feedback for the model
     #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
     pub(crate) style: Option<Style>,
 
-    /// The policy, a TOML file (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
-    /// that only read and `lossless` for all others
+    /// The highest repair grade for all tools, overriding the policy; the default is `guess` for read-only tools and
+    /// `lossless` for all others
     #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
     pub(crate) repair: Option<RepairPolicy>,
 
-    /// Show every repair that was tried, with its grade and cost, or why none was (text only)
+    /// Show every repair that was tried, with its grade and cost, or why none was tried (text output only)
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Extract calls that a model wrote into a message as text, such as `<tool_call>…</tool_call>`, if the
-    /// message holds nothing else
+    /// Extract calls that the model wrote into a message as text, such as `<tool_call>…</tool_call>`, if the message
+    /// contains nothing else
     #[arg(long)]
     pub(crate) rescue: bool,
 
     /// The output format: text for people, JSON Lines for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 
-    /// Also mask values marked `writeOnly` or `format: password` in JSON output. Text output always masks them; by
-    /// default `arguments` and `edits` in JSON do not, for programs that need the values
+    /// Also mask values marked `writeOnly` or `format: password` in JSON output. Text output always masks them; JSON
+    /// output shows them in `arguments` and `edits` by default, for programs that need the values
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
-    /// The calls, or the whole answers of a model: JSON Lines, a JSON array, or any JSON documents one after the other;
-    /// plain, gzip or zstd; `-` for standard input
+    /// The calls, or complete model responses: JSON Lines, a JSON array, or concatenated JSON documents; plain, gzip
+    /// or zstd; `-` for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     pub(crate) calls: PathBuf,
 }
 
-/// The shapes that `check` reads, out of the table of providers.
+/// The input shapes that `check` accepts, from the provider table.
 fn shapes() -> String {
     let list = |own: &str, of: fn(ProviderSummary) -> Option<&'static str>| {
         let own = (!own.is_empty()).then_some(("callwright", own));
@@ -114,16 +114,16 @@ fn shapes() -> String {
 {tools}
 Calls, in any mix of these shapes:
 {calls}
-Whole answers of a model; a call that was cut off is recognized by the finish reason:
+Complete model responses; a truncated call is recognized by the finish reason:
 {answers}
-A call that belongs to a conversation may also have:
+A call in a conversation may also have:
   "session"         the conversation; a call without one is judged on its own
   "turn", "round"   a user message starts a turn (one turn for all calls if absent);
-                    the calls of one answer share a round (one per call if absent)
-  "output"          the tool's result, a value or text; "is_error": true if it failed
-Such a call is also judged by what came before it: retry budgets, loops, limits.
+                    the calls of one response share a round (one per call if absent)
+  "output"          the tool's result, any value or text; "is_error": true if it failed
+Such a call is also judged by its history: retry budgets, loops, limits.
 
-Messages, with --rescue, mixed with calls; the calls in a message are judged on
+Messages, with --rescue, mixed with calls; calls in a message are judged on
 their own:
 {messages}"#
     )
@@ -146,22 +146,22 @@ pub(crate) struct ExplainArguments {
 
 /// Guard one or more MCP servers
 ///
-/// Starts the server and sits between it and the client: tool calls are judged before they reach the
-/// server, and results before they reach the client. Everything else passes unchanged. Exit codes: the
-/// server's own, 2 if the options are wrong, 3 if the server cannot be started. With `--servers`: 0 when
-/// the client disconnects, 3 if no server is left.
+/// Starts the server and sits between it and the client: tool calls are judged before they reach the server, and
+/// results before they reach the client. Everything else passes through unchanged. Exit codes: the server's own, 2 if
+/// the options are wrong, 3 if the server cannot be started. With `--servers`: 0 when the client disconnects, 3 when
+/// no server is left.
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// The policy, a TOML file (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// What happens to an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off` judges
-    /// nothing
+    /// What to do with an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off`
+    /// disables judging
     #[arg(long, value_name = "MODE", default_value = "strict", value_parser = named(&MODES))]
     pub(crate) mode: Validation,
 
-    /// The format of the feedback to the model
+    /// The format of the feedback for the model
     #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
     pub(crate) style: Option<Style>,
 
@@ -169,8 +169,8 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Which values the records contain: `masked` leaves out those that a schema marks as secret, and what looks like a
-    /// password, a key or a token
+    /// Which values to record: `masked` leaves out values that a schema marks as secret or that look like a password,
+    /// key or token
     #[arg(
         long,
         value_name = "VALUES",
@@ -180,59 +180,59 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) record_values: Values,
 
-    /// How long the client must be silent before its next call starts a new turn
+    /// How long the client must be idle before its next call starts a new turn
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     pub(crate) quiet_turn: u32,
 
-    /// Trust the server's annotations of its tools (`readOnlyHint`), even where that makes the guard less strict
+    /// Trust the server's tool annotations (`readOnlyHint`), even where that makes the guard less strict
     #[arg(long)]
     pub(crate) trust_annotations: bool,
 
-    /// Fix the parts of tool schemas that clients are known to reject
+    /// Fix the parts of tool schemas that some clients are known to reject
     #[arg(long)]
     pub(crate) fix_schemas: bool,
 
-    /// Print the entry for a client's configuration, before and after, without starting anything; with `--servers`, the
-    /// one entry that replaces all of them
+    /// Print the client configuration entry, before and after, without starting anything; with `--servers`, the
+    /// single entry that replaces all of them
     #[arg(long, conflicts_with = "upstream")]
     pub(crate) print_config: bool,
 
-    /// Guard all servers in this file, which has the format of a client's configuration (`mcpServers` or `servers`);
-    /// tools and prompts are prefixed with the server's name, as in `github__create_issue`
+    /// Guard all servers in this file, which has the format of a client configuration (`mcpServers` or `servers`);
+    /// tool and prompt names are prefixed with the server's name, as in `github__create_issue`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "listen"])]
     pub(crate) servers: Option<PathBuf>,
 
-    /// Guard the streamable HTTP server at this URL instead of starting one; without `--listen`, the client is on stdin
-    /// and stdout
+    /// Guard the streamable HTTP server at this URL instead of starting one; without `--listen`, the client uses
+    /// stdin and stdout
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free one. With a command, each
-    /// session of a client gets its own server
+    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free port. With a command,
+    /// each client session gets its own server process
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
-    /// How many bytes a message may have: a client gets an error for a longer one, and a server is ended
+    /// The largest message, in bytes: a client that sends a longer one gets an error, a server that does is stopped
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_message_bytes: usize,
 
-    /// How many bytes the arguments of a call may have; more are refused
+    /// The largest arguments of a call, in bytes; larger ones are refused
     #[arg(long, value_name = "BYTES", default_value_t = 8 * 1024 * 1024)]
     pub(crate) max_argument_bytes: usize,
 
-    /// How long servers may take to start: with `--servers`, later ones are added when they are there
+    /// How long to wait for servers to start; with `--servers`, slower ones are added once they are up
     #[arg(long, value_name = "SECONDS", default_value = "7")]
     pub(crate) start_limit: u32,
 
     #[command(flatten)]
     pub(crate) clients: ClientArguments,
 
-    /// A request header that identifies the conversation, for servers without session ids; without it, the calls of
-    /// such clients are judged one by one and not remembered
+    /// A request header that identifies the conversation, for servers without session ids; without it, calls of such
+    /// clients are judged one by one, without history
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) session_header: Option<String>,
 
-    /// The server's command and its arguments, after the options or after `--`
+    /// The server command and its arguments, after the options or after `--`
     #[arg(
         value_name = "COMMAND",
         required_unless_present_any = ["upstream", "servers"],
@@ -260,7 +260,7 @@ pub(crate) const REPAIRS: [(&str, RepairPolicy); 4] = [
     ("guess", RepairPolicy::UpTo(Grade::Guess)),
 ];
 
-/// Takes a value by its name in a table.
+/// Parses a value by its name in a table.
 pub(crate) fn named<T: Copy + Send + Sync + 'static>(
     table: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -272,7 +272,7 @@ pub(crate) fn named<T: Copy + Send + Sync + 'static>(
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     Text,
     Json,
 }
@@ -291,11 +291,11 @@ mod tests {
 
     use super::*;
 
-    /// Every command that a document shows is one that the program takes.
+    /// Every command shown in a document is accepted by the program.
     #[test]
     fn documents_show_commands_as_they_are() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        // A packed crate has no documents.
+        // A packaged crate has no documents.
         let Ok(docs) = fs::read_dir(root.join("docs")) else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Options of both guards that listen for HTTP clients: who may connect, and where operators look.
+//! Options shared by the two HTTP guards: which clients may connect, and where the operator pages are.
 
 use std::sync::Arc;
 
@@ -22,13 +22,14 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// Another address for the page, the metrics and the health checks, which are then not on the clients' address
+    /// A separate address for the status page, metrics and health checks, which are then not served on the client
+    /// address
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) admin: Option<String>,
 }
 
 impl ClientArguments {
-    /// Takes them over; warnings go to stderr.
+    /// Copies them into `options`; warnings go to stderr.
     pub(crate) fn apply(&self, options: &mut ProxyOptions) {
         options.allow_remote = self.allow_remote;
         options.host_check.hosts.clone_from(&self.allow_host);
@@ -36,7 +37,7 @@ impl ClientArguments {
         options.warn = Arc::new(|warning| tell("warning", warning));
     }
 
-    /// Fails if one of them is given although nothing listens.
+    /// Fails if any of them is given although nothing listens.
     pub(crate) fn check_unused(&self) -> Result<()> {
         let given = [
             ("--allow-remote", self.allow_remote),

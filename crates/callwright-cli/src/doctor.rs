@@ -1,6 +1,6 @@
-//! `callwright doctor`: what this program can do here, which clients are guarded, and what the tests would find.
+//! `callwright doctor`: reports what is built in, which clients are guarded, and which helper programs are installed.
 //!
-//! Only looks: nothing is started and nothing is written.
+//! Read-only: starts nothing and writes nothing.
 
 use std::env;
 use std::io::Write as _;
@@ -11,17 +11,17 @@ use callwright_mcp::config::guard::{self, State};
 use clap::Args;
 
 use crate::input::{self, printable, shown};
-use crate::mcp_clients::{Client, Folders, LARGEST_CONFIGURATION, describe};
-use crate::{Outcome, version};
+use crate::mcp_clients::{Folders, LARGEST_CONFIGURATION, McpClient, describe};
+use crate::{CommandOutcome, version};
 
-/// Show which clients were found and guarded, and what is installed
+/// Show which clients were found and guarded, and which programs are installed
 ///
-/// Looks for the configurations of MCP clients and says which of their servers are guarded; lists the programs that
+/// Looks for MCP client configurations and shows which of their servers are guarded; lists the programs that
 /// integrations and tests use. Starts and changes nothing. Exit codes: 0, or 1 if a configuration cannot be read.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {}
 
-/// Programs that something of ours uses where they are: any of the names will do.
+/// Programs that an integration or a test uses if they are installed; any of the names will do.
 const PROGRAMS: [(&[&str], &str); 6] = [
     (&["npx"], "MCP servers from npm"),
     (&["uvx", "uv"], "MCP servers from PyPI"),
@@ -40,7 +40,7 @@ const PROGRAMS: [(&[&str], &str); 6] = [
     ),
 ];
 
-pub(crate) fn run(_: &DoctorArguments) -> Result<Outcome> {
+pub(crate) fn run(_: &DoctorArguments) -> Result<CommandOutcome> {
     let mut report = format!("callwright {}\n", version::LONG.replace('\n', "\n  "));
     if let Ok(own) = env::current_exe() {
         report += &format!("  program   {}\n", shown(&own));
@@ -57,21 +57,21 @@ pub(crate) fn run(_: &DoctorArguments) -> Result<Outcome> {
     let mut stdout = std::io::stdout().lock();
     write!(stdout, "{report}").context("cannot write to standard output")?;
     Ok(if unreadable {
-        Outcome::Findings
+        CommandOutcome::Findings
     } else {
-        Outcome::Clean
+        CommandOutcome::Clean
     })
 }
 
-/// Adds the clients to a report. Returns whether a configuration cannot be read.
+/// Adds the clients to a report. Returns whether any configuration could not be read.
 fn clients(report: &mut String) -> bool {
     *report += "\nClients\n";
     let Some(folders) = Folders::of_user() else {
-        *report += "  not looked for: the environment names no home folder\n";
+        *report += "  skipped: no home directory in the environment\n";
         return false;
     };
     let mut unreadable = false;
-    for client in Client::ALL {
+    for client in McpClient::ALL {
         let files = client.found(&folders);
         if files.is_empty() {
             *report += &format!("  {:14} not found\n", client.title());
@@ -82,7 +82,7 @@ fn clients(report: &mut String) -> bool {
             let servers = input::read_text(&file, "configuration", LARGEST_CONFIGURATION)
                 .and_then(|text| Ok(guard::list(&text, &[client.key()])?));
             match servers {
-                Ok(servers) if servers.is_empty() => *report += "    no servers in it\n",
+                Ok(servers) if servers.is_empty() => *report += "    no servers configured\n",
                 Ok(servers) => {
                     for server in servers {
                         plain |= server.state == State::Plain;
@@ -106,7 +106,7 @@ fn clients(report: &mut String) -> bool {
     unreadable
 }
 
-/// A program in the folders of the search path.
+/// Finds a program in the folders of the search path.
 fn find(folders: &[PathBuf], name: &str) -> Option<PathBuf> {
     let endings: &[&str] = if cfg!(windows) {
         &[".exe", ".cmd", ".bat"]

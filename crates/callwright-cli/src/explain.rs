@@ -1,4 +1,4 @@
-//! `callwright explain`: the tables of codes and of repair rules, for people and programs.
+//! `callwright explain`: prints the tables of codes and repair rules, for people and programs.
 
 use std::io::{self, Write as _};
 
@@ -8,11 +8,11 @@ use callwright::repair::{RuleRow, Stakes, rules};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::Outcome;
+use crate::CommandOutcome;
 use crate::args::{ExplainArguments, ExplainFormat};
 use crate::input::printable;
 
-/// How wide text is: the width of a terminal that was not resized, and what fits into a mail or a ticket.
+/// The text width: the default width of a terminal, and what fits into an email or a ticket.
 const COLUMNS: usize = 80;
 
 const CODES_PAGE: &str = "# Codes\n\n\
@@ -26,9 +26,9 @@ const RULES_PAGE: &str = "# Repairs\n\n\
     column is a limit that no setting raises. Rules on values are listed in the order in which they are tried.\n\n\
     | rule | what it does | grade | tools |\n|---|---|---|---|\n";
 
-pub(crate) fn run(arguments: &ExplainArguments) -> Result<Outcome> {
-    let codes = || TABLE.iter().map(Entry::from).collect::<Vec<_>>();
-    let repairs = || rules().iter().map(Entry::from).collect::<Vec<_>>();
+pub(crate) fn run(arguments: &ExplainArguments) -> Result<CommandOutcome> {
+    let codes = || TABLE.iter().map(TableRow::from).collect::<Vec<_>>();
+    let repairs = || rules().iter().map(TableRow::from).collect::<Vec<_>>();
     let format = arguments.format;
     let text = match &arguments.name {
         Some(name) => one(codes().into_iter().chain(repairs()), name, format)?,
@@ -39,24 +39,24 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<Outcome> {
         None => all(&codes(), CODES_PAGE, ["CODE", "NEXT", "", "HINT"], format),
     };
     io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
 /// A row of a table.
-struct Entry {
-    /// The rows of a group follow each other.
+struct TableRow {
+    /// Rows of the same group are adjacent.
     group: &'static str,
     name: &'static str,
     about: &'static str,
-    /// What else its page says.
+    /// Further facts on the row's own page.
     facts: Vec<(&'static str, &'static str)>,
-    /// What follows the name in the overview; the last one is wrapped.
+    /// The columns after the name in the overview; the last one is wrapped.
     overview: [&'static str; 3],
     json: serde_json::Value,
     markdown: String,
 }
 
-impl From<&CodeRow> for Entry {
+impl From<&CodeRow> for TableRow {
     fn from(row: &CodeRow) -> Self {
         let CodeRow {
             name,
@@ -67,7 +67,7 @@ impl From<&CodeRow> for Entry {
         } = *row;
         let (class, next) = (row.class.name(), row.next.name());
         let quoted = example.replace('`', "'");
-        Entry {
+        TableRow {
             group: class,
             name,
             about: meaning,
@@ -95,17 +95,17 @@ impl From<&CodeRow> for Entry {
     }
 }
 
-impl From<&RuleRow> for Entry {
+impl From<&RuleRow> for TableRow {
     fn from(row: &RuleRow) -> Self {
         let RuleRow { name, about, .. } = *row;
         let (grade, up_to) = (row.grade.name(), row.up_to.name());
         let tools = match row.up_to {
-            Stakes::Reads => "only those that are declared to read",
-            Stakes::Changes => "all that cannot destroy anything",
+            Stakes::Reads => "only those declared read-only",
+            Stakes::Changes => "all that are not destructive",
             Stakes::Destroys => "all",
         };
         let escaped = about.replace('|', "\\|");
-        Entry {
+        TableRow {
             group: "",
             name,
             about,
@@ -118,7 +118,11 @@ impl From<&RuleRow> for Entry {
 }
 
 /// The row with this name.
-fn one(mut rows: impl Iterator<Item = Entry>, name: &str, format: ExplainFormat) -> Result<String> {
+fn one(
+    mut rows: impl Iterator<Item = TableRow>,
+    name: &str,
+    format: ExplainFormat,
+) -> Result<String> {
     let Some(row) = rows.find(|row| row.name == name) else {
         let near = Code::nearest(name);
         let advice = if near.is_empty() {
@@ -140,7 +144,7 @@ fn one(mut rows: impl Iterator<Item = Entry>, name: &str, format: ExplainFormat)
             for (key, fact) in row.facts {
                 let start = format!("  {key:width$}  ", width = width.unwrap_or(0));
                 match key {
-                    // To be copied.
+                    // Not wrapped, so that it can be copied.
                     "example" => page += &format!("{start}{fact}\n"),
                     _ => wrapped(&mut page, &start, fact),
                 }
@@ -150,7 +154,7 @@ fn one(mut rows: impl Iterator<Item = Entry>, name: &str, format: ExplainFormat)
     })
 }
 
-fn all(rows: &[Entry], page: &str, header: [&str; 4], format: ExplainFormat) -> String {
+fn all(rows: &[TableRow], page: &str, header: [&str; 4], format: ExplainFormat) -> String {
     match format {
         ExplainFormat::Json => rows.iter().map(|row| format!("{}\n", row.json)).collect(),
         ExplainFormat::Markdown => {
@@ -158,7 +162,7 @@ fn all(rows: &[Entry], page: &str, header: [&str; 4], format: ExplainFormat) -> 
             format!("{page}{rows}")
         }
         ExplainFormat::Text => {
-            let cells = |row: &Entry| {
+            let cells = |row: &TableRow| {
                 let [first, second, last] = row.overview;
                 (row.group, [row.name, first, second, last])
             };
@@ -183,7 +187,7 @@ fn all(rows: &[Entry], page: &str, header: [&str; 4], format: ExplainFormat) -> 
     }
 }
 
-/// Appends a text after its start, in lines of at most [`COLUMNS`] that begin below each other.
+/// Appends text after a prefix, wrapped to [`COLUMNS`], with continuation lines aligned below its first word.
 fn wrapped(out: &mut String, start: &str, text: &str) {
     out.push_str(start);
     let mut column = start.width();

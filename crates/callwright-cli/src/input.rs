@@ -1,4 +1,4 @@
-//! Files and standard input, with errors that name them.
+//! Reads files and standard input; errors name the file, and sizes are bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,15 +16,15 @@ use crate::say;
 /// The largest tool file that is read. A gateway with 10,000 tools has one of 20 MB.
 const LARGEST_TOOL_FILE: u64 = 256 * 1024 * 1024;
 
-/// How many quarantined or missing tools are named one by one.
+/// How many quarantined or missing tools are listed one by one.
 const NAMED_TOOLS: usize = 10;
 
-/// The calls that `check` reads.
+/// The input of `check`.
 pub(crate) struct Source {
     /// Its name in messages.
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send>,
-    /// In bytes, where that is known.
+    /// In bytes, if known.
     pub(crate) size: Option<u64>,
 }
 
@@ -45,12 +45,13 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
     })
 }
 
-/// A path as it may be printed.
+/// A path, safe to print.
 pub(crate) fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Compiles tools under a policy. Warns of tools that cannot be compiled, and of tools that only the policy file names.
+/// Compiles tools under a policy. Warns about tools that cannot be compiled, and tools that only the policy file
+/// names.
 pub(crate) fn load_gate(
     tools: &Path,
     policy: Option<&Path>,
@@ -78,7 +79,7 @@ pub(crate) fn load_gate(
     Ok(gate)
 }
 
-/// A tool file as it is.
+/// The text of a tool file, unchanged.
 pub(crate) fn read_tool_file(path: &Path) -> Result<String> {
     read_text(path, "tool file", LARGEST_TOOL_FILE)
 }
@@ -89,12 +90,15 @@ pub(crate) fn read_tools_text(path: &Path) -> Result<String> {
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-/// The tools in the text of a file. Warns if there are none, with what that leads to.
+/// Parses the tools in a file's text. If there are none, warns with the consequence (`without`).
 pub(crate) fn read_tools(path: &Path, text: &str, without: &str) -> Result<Vec<ToolSpec>> {
     let place = || format!("in the tool file {}", shown(path));
     let tools = callwright::wire::read_tools(text).with_context(place)?;
     if tools.is_empty() {
-        let text = format!("the tool file {} holds no tools, so {without}", shown(path));
+        let text = format!(
+            "the tool file {} contains no tools, so {without}",
+            shown(path)
+        );
         say("warning", &text);
     }
     Ok(tools)
@@ -108,7 +112,7 @@ pub(crate) fn read_policy_text(path: &Path) -> Result<String> {
     read_text(path, "policy file", Policy::LONGEST_FILE as u64)
 }
 
-/// The policy in the text of a file, or the default one; `repair` overrides what it says about repair.
+/// The policy in a file's text, or the default one; `repair` overrides its repair setting.
 pub(crate) fn policy_of(
     file: Option<(&Path, &str)>,
     repair: Option<RepairPolicy>,
@@ -124,7 +128,7 @@ pub(crate) fn policy_of(
     })
 }
 
-/// The text of a file with settings of some kind.
+/// Reads a settings file; `kind` names it in errors.
 pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String> {
     String::from_utf8(read_bytes(path, kind, largest)?).map_err(|error| {
         anyhow::anyhow!(
@@ -135,7 +139,7 @@ pub(crate) fn read_text(path: &Path, kind: &str, largest: u64) -> Result<String>
     })
 }
 
-/// The content of such a file, which may be packed.
+/// Reads such a file, which may be compressed.
 pub(crate) fn read_bytes(path: &Path, kind: &str, largest: u64) -> Result<Vec<u8>> {
     let (file, size) = open_file(path, kind)?;
     let mut bytes = Vec::new();
@@ -146,7 +150,7 @@ pub(crate) fn read_bytes(path: &Path, kind: &str, largest: u64) -> Result<Vec<u8
     }
     if size.max(bytes.len() as u64) > largest {
         bail!(
-            "the {kind} {} has more than the {largest} bytes that are read; shorten it",
+            "the {kind} {} is larger than the limit of {largest} bytes; shorten it",
             shown(path)
         );
     }
@@ -161,7 +165,7 @@ fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
     let file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {
-        bail!("the {what} {} is a folder; give a file in it", shown(path));
+        bail!("the {what} {} is a directory; give a file", shown(path));
     }
     Ok((file, metadata.len()))
 }
@@ -173,7 +177,7 @@ fn warn_of_schemas(gate: &Gate) {
     quarantined.sort_unstable();
     let warnings = quarantined.iter().map(|(name, reason)| {
         let name = printable(name);
-        format!("tool `{name}` is quarantined, its calls pass unjudged: {reason}")
+        format!("tool `{name}` is quarantined, so its calls pass without being judged: {reason}")
     });
     warn(warnings, |more| {
         format!("{more} more tools are quarantined")
@@ -189,7 +193,7 @@ fn warn_of_schemas(gate: &Gate) {
         format!("tool `{name}`: no list can match the enum at {at}; it is applied to the items")
     });
     warn(warnings, |more| {
-        format!("{more} more lists have an enum that is read as that of their items")
+        format!("{more} more lists have an enum that is read as the enum of their items")
     });
 }
 

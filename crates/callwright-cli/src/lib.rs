@@ -1,8 +1,8 @@
-//! `callwright`: the command line, as a function that packages of other languages call too.
+//! `callwright`: the command line, as a function that the packages for other languages call too.
 //!
-//! stdout carries data only; messages go to stderr. Exit codes: 0 all calls are valid, 1 at least one is refused, 2 wrong
-//! usage or malformed input; `mcp` ends with the server's own code, and with 3 if there is no server; `replay` ends with 130
-//! if it is interrupted. A reader that closes the pipe ends the program quietly.
+//! stdout carries only data; messages go to stderr. Exit codes: 0 if all calls are valid, 1 if at least one is
+//! refused, 2 for wrong usage or malformed input; `mcp` exits with the server's own code, or 3 if there is no server;
+//! `replay` exits with 130 if interrupted. A closed pipe ends the program quietly.
 
 mod args;
 mod check;
@@ -28,24 +28,24 @@ use clap::Parser as _;
 
 use crate::args::{Arguments, Command};
 
-/// How a command that ran to its end went.
+/// The result of a command that ran to completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// Nothing to object to.
+enum CommandOutcome {
+    /// Nothing was refused.
     Clean,
     /// Something was refused or found.
     Findings,
-    /// Some of the input could not be used; stderr names it.
+    /// Some of the input could not be used; stderr says which.
     Malformed,
-    /// Another program ended with this code.
+    /// Another program exited with this code.
     Passed(u8),
 }
 
-/// Runs the program with these arguments, the first of which is its own name, and returns its exit code. Reads standard
-/// input and writes standard output and standard error.
+/// Runs the program with these arguments, the first of which is its own name, and returns its exit code. Reads
+/// standard input, and writes to standard output and standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let code = run_command(arguments);
-    // In another program's process nothing else would.
+    // Inside another program's process, stdout is not flushed at exit.
     let _ = io::stdout().flush();
     code
 }
@@ -70,10 +70,10 @@ fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Serve(arguments) => serve::run(&arguments),
     };
     match result {
-        Ok(Outcome::Clean) => 0,
-        Ok(Outcome::Findings) => 1,
-        Ok(Outcome::Malformed) => 2,
-        Ok(Outcome::Passed(code)) => code,
+        Ok(CommandOutcome::Clean) => 0,
+        Ok(CommandOutcome::Findings) => 1,
+        Ok(CommandOutcome::Malformed) => 2,
+        Ok(CommandOutcome::Passed(code)) => code,
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             say("error", &format!("{error:#}"));
@@ -82,7 +82,7 @@ fn run_command(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Prints help, or what is wrong with the arguments. It may quote them, so they are escaped where that changes anything.
+/// Prints help, or what is wrong with the arguments. Quoted arguments are escaped where that makes a difference.
 fn usage(error: &clap::Error) -> u8 {
     let plain = error.render().to_string();
     let shown = visible_lines(&plain);
@@ -95,8 +95,8 @@ fn usage(error: &clap::Error) -> u8 {
     2
 }
 
-/// Tells the user something on stderr. Whatever is quoted in it cannot act on the terminal. A message that cannot be
-/// written is not worth failing for.
+/// Prints a message on stderr. Text quoted in it cannot act on the terminal. A message that cannot be written is not
+/// worth failing for.
 fn say(label: &str, text: &str) {
     let style = match label.trim_start_matches("callwright: ") {
         "error" => anstyle::AnsiColor::Red.on_default().bold(),
@@ -107,7 +107,7 @@ fn say(label: &str, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{label}{style:#}: {text}");
 }
 
-/// A text with everything escaped that a terminal would act on or hide, except its line breaks.
+/// Escapes everything that a terminal would interpret or hide, except line breaks.
 fn visible_lines(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

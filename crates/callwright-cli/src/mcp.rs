@@ -1,7 +1,7 @@
-//! `callwright mcp`: guards one MCP server or many, on stdin and stdout or over HTTP.
+//! `callwright mcp`: guards one or more MCP servers, over stdio or HTTP.
 //!
-//! stdout carries only the protocol. Warnings go to stderr, next to what the servers write there, and so do the counts at
-//! the end.
+//! stdout carries only the protocol. Warnings and the final counts go to stderr, next to what the servers write
+//! there.
 
 mod http;
 mod print_config;
@@ -24,14 +24,14 @@ use callwright_mcp::status::Status;
 
 use crate::args::McpArguments;
 use crate::input::{self, printable};
-use crate::{Outcome, record, say};
+use crate::{CommandOutcome, record, say};
 
 const NO_COMMAND: &str = "no server command given; add it after `--`";
 
 /// How long to wait for the last records. A busy disk takes a second at worst.
 const LAST_RECORDS: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
+pub(crate) fn run(arguments: &McpArguments) -> Result<CommandOutcome> {
     if arguments.print_config {
         return print_config::print(arguments);
     }
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
                 None => command(arguments)?,
             };
             group.start_limit = Duration::from_secs(u64::from(arguments.start_limit));
-            Outcome::Passed(guard(&group, &settings)?)
+            CommandOutcome::Passed(guard(&group, &settings)?)
         }
     };
     warn_of_lost_records(&settings.sinks);
@@ -54,14 +54,14 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What the page shows, if HTTP clients can ask for it.
+/// The figures for the status page, if HTTP clients can request it.
 fn live(arguments: &McpArguments) -> Result<Option<Arc<Live>>> {
     if arguments.listen.is_none() {
         arguments.clients.check_unused()?;
         return Ok(None);
     }
     let guarded = match (&arguments.upstream, arguments.command.first()) {
-        // Its query may hold a secret.
+        // The query may contain a secret.
         (Some(url), _) => url.split('?').next().unwrap_or_default().to_owned(),
         (None, Some(program)) => program.to_string_lossy().into_owned(),
         (None, None) => bail!(NO_COMMAND),
@@ -70,7 +70,7 @@ fn live(arguments: &McpArguments) -> Result<Option<Arc<Live>>> {
     Ok(Some(Arc::new(live)))
 }
 
-/// What the model is told.
+/// The feedback for the model.
 fn feedback(arguments: &McpArguments) -> Feedback {
     arguments
         .style
@@ -107,14 +107,14 @@ fn settings(arguments: &McpArguments, live: Option<&Arc<Live>>) -> Result<Settin
 fn guard(servers: &ServerGroup, settings: &Arc<Settings>) -> Result<u8> {
     let warn = |warning: &str| tell("warning", warning);
     let end = hub::run(Arc::clone(settings), servers, warn)
-        .context("cannot run between the client and its servers")?;
+        .context("cannot start the proxy between the client and its servers")?;
     if let Some(error) = &end.error {
         tell("error", error);
     }
     Ok(end.code)
 }
 
-/// The one server of the command line.
+/// The single server given on the command line.
 fn command(arguments: &McpArguments) -> Result<ServerGroup> {
     let Some((program, rest)) = arguments.command.split_first() else {
         bail!(NO_COMMAND);
@@ -129,7 +129,7 @@ pub(crate) fn warn_of_lost_records(sinks: &Sinks) {
     }
 }
 
-/// What happened, one line for each tool that was called.
+/// Prints the totals, one line for each tool that was called.
 fn report(status: &Status, mode: Validation) {
     let tools = status.tools();
     let only_warned = mode == Validation::Warn;
@@ -163,7 +163,7 @@ fn report(status: &Status, mode: Validation) {
     }
 }
 
-/// A message among those of the servers, so it says where it comes from.
+/// Prints a message with its origin, since the servers write to stderr too.
 pub(crate) fn tell(label: &str, text: &str) {
     for line in text.lines() {
         say(&format!("callwright: {label}"), &printable(line));

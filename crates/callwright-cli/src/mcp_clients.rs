@@ -1,6 +1,7 @@
-//! MCP clients: where each keeps the servers that it starts, and under which key.
+//! MCP clients: where each one keeps its server configuration, and under which key.
 //!
-//! Takes the folders of a user; returns paths. [`guard`](callwright_mcp::config::guard) reads and edits the text of such a file.
+//! Takes a user's directories; returns paths. [`guard`](callwright_mcp::config::guard) reads and edits the text of
+//! such a file.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,20 +12,20 @@ use clap::ValueEnum;
 /// The largest configuration that is read. Claude Code keeps its history in the same file.
 pub(crate) const LARGEST_CONFIGURATION: u64 = 64 * 1024 * 1024;
 
-/// What a list says of a server, after its name.
+/// The description of a server's state, shown after its name.
 pub(crate) fn describe(state: State) -> &'static str {
     match state {
         State::Plain => "not guarded",
         State::Guarded => "guarded",
         State::ByUrl => "reached by URL, left alone; see `callwright mcp --upstream`",
-        State::NoCommand => "has no command, left alone",
-        State::Unusual => "left alone; give a command and a list of strings as its arguments",
+        State::NoCommand => "no command, left alone",
+        State::Unusual => "left alone; it needs a command and a list of strings as arguments",
     }
 }
 
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
+pub(crate) enum McpClient {
     ClaudeDesktop,
     ClaudeCode,
     Cursor,
@@ -33,45 +34,45 @@ pub(crate) enum Client {
     Zed,
 }
 
-impl Client {
-    pub(crate) const ALL: [Client; 6] = [
-        Client::ClaudeDesktop,
-        Client::ClaudeCode,
-        Client::Cursor,
-        Client::Vscode,
-        Client::Windsurf,
-        Client::Zed,
+impl McpClient {
+    pub(crate) const ALL: [McpClient; 6] = [
+        McpClient::ClaudeDesktop,
+        McpClient::ClaudeCode,
+        McpClient::Cursor,
+        McpClient::Vscode,
+        McpClient::Windsurf,
+        McpClient::Zed,
     ];
 
-    /// As its makers write it.
+    /// The name as its makers write it.
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "Claude Desktop",
-            Client::ClaudeCode => "Claude Code",
-            Client::Cursor => "Cursor",
-            Client::Vscode => "VS Code",
-            Client::Windsurf => "Windsurf",
-            Client::Zed => "Zed",
+            McpClient::ClaudeDesktop => "Claude Desktop",
+            McpClient::ClaudeCode => "Claude Code",
+            McpClient::Cursor => "Cursor",
+            McpClient::Vscode => "VS Code",
+            McpClient::Windsurf => "Windsurf",
+            McpClient::Zed => "Zed",
         }
     }
 
-    /// As `--client` takes it.
+    /// The name that `--client` takes.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "claude-desktop",
-            Client::ClaudeCode => "claude-code",
-            Client::Cursor => "cursor",
-            Client::Vscode => "vscode",
-            Client::Windsurf => "windsurf",
-            Client::Zed => "zed",
+            McpClient::ClaudeDesktop => "claude-desktop",
+            McpClient::ClaudeCode => "claude-code",
+            McpClient::Cursor => "cursor",
+            McpClient::Vscode => "vscode",
+            McpClient::Windsurf => "windsurf",
+            McpClient::Zed => "zed",
         }
     }
 
-    /// The key that its servers are under.
+    /// The key under which its servers are listed.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Client::Vscode => "servers",
-            Client::Zed => "context_servers",
+            McpClient::Vscode => "servers",
+            McpClient::Zed => "context_servers",
             _ => "mcpServers",
         }
     }
@@ -84,19 +85,19 @@ impl Client {
             project,
         } = folders;
         match self {
-            Client::ClaudeDesktop => vec![settings.join("Claude/claude_desktop_config.json")],
-            Client::ClaudeCode => vec![home.join(".claude.json"), project.join(".mcp.json")],
-            Client::Cursor => vec![
+            McpClient::ClaudeDesktop => vec![settings.join("Claude/claude_desktop_config.json")],
+            McpClient::ClaudeCode => vec![home.join(".claude.json"), project.join(".mcp.json")],
+            McpClient::Cursor => vec![
                 home.join(".cursor/mcp.json"),
                 project.join(".cursor/mcp.json"),
             ],
-            Client::Vscode => vec![
+            McpClient::Vscode => vec![
                 settings.join("Code/User/mcp.json"),
                 project.join(".vscode/mcp.json"),
             ],
-            Client::Windsurf => vec![home.join(".codeium/windsurf/mcp_config.json")],
+            McpClient::Windsurf => vec![home.join(".codeium/windsurf/mcp_config.json")],
             // On macOS too, Zed keeps its settings where Linux programs do.
-            Client::Zed => {
+            McpClient::Zed => {
                 let own = if cfg!(windows) {
                     settings.join("Zed/settings.json")
                 } else if cfg!(target_os = "macos") {
@@ -109,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Its files that exist.
+    /// Those of its files that exist.
     pub(crate) fn found(self, folders: &Folders) -> Vec<PathBuf> {
         let mut files = self.files(folders);
         files.retain(|file| file.is_file());
@@ -117,7 +118,7 @@ impl Client {
     }
 }
 
-/// Where programs keep what belongs to a user.
+/// Directories in which programs keep a user's settings.
 #[derive(Debug)]
 pub(crate) struct Folders {
     home: PathBuf,
@@ -126,7 +127,7 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// Those of the user who runs the program; `None` if the environment names no home.
+    /// The directories of the current user; `None` if the environment has no home directory.
     pub(crate) fn of_user() -> Option<Self> {
         let folder = |name: &str| {
             let path = PathBuf::from(env::var_os(name)?);

@@ -1,4 +1,4 @@
-//! A progress bar on stderr, for people only.
+//! A progress bar on stderr, shown only on a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use std::time::{Duration, Instant};
 use callwright_replay::source;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often the bar is drawn: often enough to be seen moving.
+/// How often the bar is redrawn: often enough to look like it moves.
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
-pub(crate) struct Progress(Option<(Arc<AtomicBool>, JoinHandle<()>)>);
+pub(crate) struct ProgressLine(Option<(Arc<AtomicBool>, JoinHandle<()>)>);
 
-impl Progress {
+impl ProgressLine {
     /// No bar.
     pub(crate) fn none() -> Self {
-        Progress(None)
+        ProgressLine(None)
     }
 
-    /// A bar over so many bytes, if stderr is a terminal. `speed` says in words how much was done in so many seconds.
+    /// A bar over this many bytes, if stderr is a terminal. `speed` describes how much was done in so many seconds.
     pub(crate) fn new(
         total: Option<u64>,
         read: Arc<source::Progress>,
         speed: impl Fn(f64) -> String + Send + 'static,
     ) -> Self {
         if !io::stderr().is_terminal() {
-            return Progress::none();
+            return ProgressLine::none();
         }
         let (bar, template) = match total {
             Some(total) => (
@@ -50,10 +50,10 @@ impl Progress {
             }
             bar.finish_and_clear();
         });
-        Progress(Some((ended, drawing)))
+        ProgressLine(Some((ended, drawing)))
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         if let Some((ended, drawing)) = self.0 {
             ended.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! `--record`: calls and lists of tools as JSON Lines that `callwright replay` reads without another file.
+//! `--record`: writes calls and tool lists as JSON Lines that `callwright replay` reads without any other file.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -12,14 +12,14 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::mcp::tell;
 
-/// How many lists of tools are remembered, by their hashes. Beyond that, a list may be recorded twice.
+/// How many tool lists are remembered, by their hashes. Beyond that, a list may be recorded twice.
 const MOST_LISTS: usize = 10_000;
 
-/// The file, to which calls and lists of tools are written a line at a time.
+/// The file, to which calls and tool lists are written one line at a time.
 #[derive(Clone)]
-struct Record(Arc<Mutex<File>>);
+struct RecordFile(Arc<Mutex<File>>);
 
-impl Write for Record {
+impl Write for RecordFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(bytes)?;
@@ -31,7 +31,7 @@ impl Write for Record {
     }
 }
 
-/// Takes each list of tools that is seen, as JSON.
+/// Receives each tool list that is seen, as JSON.
 pub(crate) type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Records calls, their results and the tools in a file that only its owner can read.
@@ -44,7 +44,7 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
         let path = path.display();
         format!("cannot write records to {path}; check the path and its permissions")
     })?;
-    let record = Record(Arc::new(Mutex::new(file)));
+    let record = RecordFile(Arc::new(Mutex::new(file)));
     let lines = JsonLines::new(record.clone())
         .with_values(values)
         .with_output(true);
@@ -53,11 +53,11 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
         if !is_new(&written, xxh3_128(tools.as_bytes())) {
             return;
         }
-        // As the answer of an MCP server, which replay knows.
+        // Written like an MCP server's response, which replay understands.
         let line =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":\"tools\",\"result\":{{\"tools\":{tools}}}}}\n");
         if let Err(error) = record.clone().write_all(line.as_bytes()) {
-            tell("warning", &format!("the tools were not recorded: {error}"));
+            tell("warning", &format!("cannot record the tools: {error}"));
         }
     };
     Ok((lines, Box::new(tools_listed)))

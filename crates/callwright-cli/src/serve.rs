@@ -1,7 +1,7 @@
 //! `callwright serve`: a gateway in front of an LLM API.
 //!
-//! Nothing is written to stdout. Warnings go to stderr. SIGHUP reads the policy, the keys and the headers again; SIGTERM and
-//! Ctrl-C let answers in progress finish.
+//! Nothing is written to stdout. Warnings go to stderr. SIGHUP reloads the policy, keys, headers and certificates;
+//! SIGTERM and Ctrl-C let responses in progress finish.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,38 +18,38 @@ use tokio::net::TcpListener;
 use crate::args::{VALUES, named};
 use crate::clients::ClientArguments;
 use crate::mcp::{ended, tell, warn_of_lost_records};
-use crate::{Outcome, input, record};
+use crate::{CommandOutcome, input, record};
 
-/// The exit code if the address cannot be listened on.
+/// Exit code when the listen address cannot be bound.
 const NOT_SERVED: u8 = 3;
 
 /// Guard an agent by sitting between it and its LLM API
 ///
-/// Point the agent's base URL at this address instead of the provider's. Every tool call in every answer is judged
-/// against the tools of its request, and repaired in place where that is provably safe; everything else passes as the
-/// bytes that came. Knows OpenAI chat completions and responses, Anthropic messages and Gemini, streamed or not. Exit
-/// codes: 0 after SIGTERM or Ctrl-C, 2 if the options are wrong, 3 if the address cannot be used.
+/// Point the agent's base URL at this address instead of the provider's. Every tool call in every response is judged
+/// against the tools in its request, and repaired in place where that is provably safe; everything else passes
+/// through byte for byte. Supports OpenAI chat completions and responses, Anthropic messages and Gemini, streaming or
+/// not. Exit codes: 0 after SIGTERM or Ctrl-C, 2 if the options are wrong, 3 if the address cannot be used.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// The API to guard, such as `https://api.openai.com`; paths of requests are appended
+    /// The API to guard, such as `https://api.openai.com`; request paths are appended
     #[arg(long, value_name = "URL")]
     upstream: String,
 
-    /// The address to listen on; port 0 picks a free one
+    /// The address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: String,
 
-    /// What happens to calls: `guard` repairs them, `observe` only judges and records them, `off` ignores them
+    /// What to do with calls: `guard` repairs them, `observe` only judges and records them, `off` ignores them
     #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&MODES))]
     mode: Mode,
 
-    /// Whether calls that a model wrote as text become proper calls: `auto` means yes, except in front of the official hosts
-    /// of OpenAI, Anthropic and Google
+    /// Whether to turn calls that a model wrote as text into proper calls: `auto` means yes, except for the official
+    /// hosts of OpenAI, Anthropic and Google
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&RESCUES))]
     rescue: Rescue,
 
-    /// How often the model is asked again for a call that was refused, as a request of the gateway's own; only for tools
-    /// that are declared to read
+    /// How many times to ask the model again for a refused call, with a request made by the gateway; only for tools
+    /// declared read-only
     #[arg(long, value_name = "TIMES", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=3))]
     reask: u32,
 
@@ -57,21 +57,21 @@ pub(crate) struct ServeArguments {
     #[arg(long, requires = "reask")]
     reask_writes: bool,
 
-    /// What happens to calls that repeat what the conversation already holds: `observe` records them, `stop` ends the agent's
-    /// loop with a text that says what was repeated, `off` does not look at the conversation
+    /// What to do with calls that repeat earlier ones in the conversation: `observe` records them, `stop` ends the
+    /// agent's loop with a text that says what was repeated, `off` ignores the conversation
     #[arg(long, value_name = "WHAT", default_value = "observe", value_parser = named(&LOOPS))]
     loops: Loops,
 
-    /// What happens to a conversation that the provider rejects with 400: `mend` mends visible defects (calls without results,
-    /// results without calls, duplicate ids) and sends it once more
+    /// What to do when the provider rejects a conversation with status 400: `mend` fixes visible defects (calls
+    /// without results, results without calls, duplicate ids) and sends it once more
     #[arg(long, value_name = "WHAT", default_value = "off", value_parser = named(&HISTORIES))]
     history: History,
 
-    /// How long a streamed call may be held until it is whole; after that it passes as it came
+    /// How long to hold back a streamed call until it is complete; after that it passes through unchanged
     #[arg(long, value_name = "SECONDS", default_value = "20")]
     hold: u32,
 
-    /// The policy, a TOML file (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -79,8 +79,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Which values the records contain: `masked` leaves out those that a schema marks as secret, and what looks like a
-    /// password, a key or a token
+    /// Which values to record: `masked` leaves out values that a schema marks as secret or that look like a password,
+    /// key or token
     #[arg(
         long,
         value_name = "VALUES",
@@ -90,21 +90,21 @@ pub(crate) struct ServeArguments {
     )]
     record_values: Values,
 
-    /// A header for every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables come from the
-    /// environment
+    /// A header to add to every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables are
+    /// read from the environment
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,
 
-    /// A file with keys, one per line; clients must send one of them as their API key
+    /// A file with client keys, one per line; clients must send one of them as their API key
     #[arg(long, value_name = "FILE", requires = "upstream_header")]
     client_key_file: Option<PathBuf>,
 
-    /// A certificate chain as PEM: clients have to use TLS
+    /// A certificate chain in PEM format; clients must then use TLS
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// The private key of the certificate, as PEM
+    /// The private key of the certificate, in PEM format
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
@@ -133,7 +133,7 @@ const LOOPS: [(&str, Loops); 3] = [
 
 const HISTORIES: [(&str, History); 2] = [("off", History::Off), ("mend", History::Mend)];
 
-pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
+pub(crate) fn run(arguments: &ServeArguments) -> Result<CommandOutcome> {
     raise_open_file_limit();
     let mut options = options(arguments)?;
     if let Some(path) = &arguments.record {
@@ -149,7 +149,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     let sinks = options.sinks.clone();
     #[cfg(feature = "tls")]
     let tls = options.tls.clone();
-    // Its text already says why; the chain of causes would say it twice.
+    // The error's text already gives the reason; the chain of causes would repeat it.
     let gateway = Gateway::new(options).map_err(|error| anyhow::anyhow!("{error}"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -168,18 +168,18 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<Outcome> {
     let served = runtime.block_on(serve(arguments, &gateway, reload));
     warn_of_lost_records(&sinks);
     Ok(match served {
-        Ok(()) => Outcome::Clean,
+        Ok(()) => CommandOutcome::Clean,
         Err(ProxyError::Io(error)) => {
             let listen = &arguments.listen;
             tell(
                 "error",
                 &format!("cannot listen on {listen}: {error}; choose another address"),
             );
-            Outcome::Passed(NOT_SERVED)
+            CommandOutcome::Passed(NOT_SERVED)
         }
         Err(error) => {
             tell("error", &error.to_string());
-            Outcome::Passed(NOT_SERVED)
+            CommandOutcome::Passed(NOT_SERVED)
         }
     })
 }
@@ -199,7 +199,7 @@ async fn serve(
         if let Some(address) = &arguments.clients.admin {
             let listener = TcpListener::bind(address).await?;
             let at = listener.local_addr()?;
-            tell("serving", &format!("http://{at}/ shows what happens"));
+            tell("serving", &format!("status page at http://{at}/"));
             gateway.serve_admin(listener).await?;
         }
         std::future::pending().await
@@ -211,7 +211,7 @@ async fn serve(
     }
 }
 
-/// Reads the files again whenever the operator says so. A mistake in one of them changes nothing.
+/// Reloads the files on SIGHUP. If one of them has a mistake, nothing changes.
 async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
     #[cfg(unix)]
     {
@@ -221,20 +221,20 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
                 match reload() {
                     Ok(()) => tell(
                         "serving",
-                        "policy, keys, headers and certificates were read again",
+                        "reloaded the policy, keys, headers and certificates",
                     ),
                     Err(error) => {
                         tell("error", &format!("{error:#}"));
                         tell(
                             "error",
-                            "nothing was changed; the old settings stay in force",
+                            "nothing was changed; the old settings remain in force",
                         );
                     }
                 }
             }
         }
     }
-    // Without that signal nothing is read again.
+    // Without SIGHUP, nothing is ever reloaded.
     #[cfg(not(unix))]
     drop(reload);
     std::future::pending::<()>().await;
@@ -264,19 +264,19 @@ fn options(arguments: &ServeArguments) -> Result<GatewayOptions> {
     Ok(options)
 }
 
-/// A header with the variables in its value replaced. The value is not shown: it may be a secret.
+/// A header with the variables in its value expanded. Errors never show the value: it may be a secret.
 fn read_header(header: &str) -> Result<(String, String)> {
     let Some((name, value)) = header.split_once(':') else {
-        bail!("--upstream-header needs the form 'name: value'");
+        bail!("--upstream-header must have the form 'name: value'");
     };
     let mut rest = value.trim();
     let mut written = String::new();
     while let Some((before, after)) = rest.split_once("${") {
         let Some((variable, after)) = after.split_once('}') else {
-            bail!("--upstream-header {name}: `${{` has no `}}`");
+            bail!("--upstream-header {name}: `${{` without a closing `}}`");
         };
         let value = std::env::var(variable).with_context(|| {
-            format!("--upstream-header {name}: cannot read the variable {variable}")
+            format!("--upstream-header {name}: cannot read the environment variable {variable}")
         })?;
         written.push_str(before);
         written.push_str(&value);
@@ -296,7 +296,10 @@ fn read_keys(path: &Path) -> Result<Vec<String>> {
         .map(str::to_owned)
         .collect();
     if keys.is_empty() {
-        bail!("{} has no client keys; write one per line", path.display());
+        bail!(
+            "{} contains no client keys; put one on each line",
+            path.display()
+        );
     }
     Ok(keys)
 }

@@ -1,4 +1,5 @@
-//! `callwright completions` and `callwright man`: what a shell and `man` want to know about the command line.
+//! `callwright completions` and `callwright man`: shell completions and manual pages, generated from the command
+//! line.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -11,12 +12,12 @@ use clap_mangen::Man;
 
 use crate::args::Arguments;
 use crate::input::shown;
-use crate::{Outcome, version};
+use crate::{CommandOutcome, version};
 
-/// Print a script that completes the command line
+/// Print a shell completion script
 ///
-/// For bash: `callwright completions bash > ~/.local/share/bash-completion/completions/callwright`. For zsh, write it as
-/// `_callwright` into a folder of `$fpath`; for fish, as `~/.config/fish/completions/callwright.fish`.
+/// For bash: `callwright completions bash > ~/.local/share/bash-completion/completions/callwright`. For zsh, save it
+/// as `_callwright` in a folder of `$fpath`; for fish, as `~/.config/fish/completions/callwright.fish`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
     shell: Shell,
@@ -25,7 +26,7 @@ pub(crate) struct CompletionsArguments {
 /// Print the manual page of a command, or write all of them into a folder
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// The command, such as `mcp`; without one, the page of the whole program
+    /// The command, such as `mcp`; the page of the whole program if omitted
     command: Option<String>,
 
     /// Write all pages into this folder, such as ~/.local/share/man/man1
@@ -33,7 +34,7 @@ pub(crate) struct ManArguments {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<Outcome> {
+pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<CommandOutcome> {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
@@ -44,7 +45,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> Result<Outcome> {
     print(&script)
 }
 
-pub(crate) fn man(arguments: &ManArguments) -> Result<Outcome> {
+pub(crate) fn man(arguments: &ManArguments) -> Result<CommandOutcome> {
     let mut whole = Arguments::command();
     whole.build();
     let mut commands = whole
@@ -60,13 +61,13 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<Outcome> {
                 &page(command)?,
             )?;
         }
-        return Ok(Outcome::Clean);
+        return Ok(CommandOutcome::Clean);
     }
     let command = match &arguments.command {
         None => &whole,
         Some(name) => match commands.find(|command| command.get_name() == name) {
             Some(command) => command,
-            None => bail!("there is no command `{name}`; `callwright --help` lists them"),
+            None => bail!("unknown command `{name}`; `callwright --help` lists them"),
         },
     };
     print(&page(command)?)
@@ -85,7 +86,7 @@ fn page(command: &clap::Command) -> Result<Vec<u8>> {
     Man::new(command.clone())
         .source(format!("callwright {}", version::SHORT))
         .render(&mut page)
-        .context("cannot make the page")?;
+        .context("cannot render the page")?;
     Ok(page)
 }
 
@@ -94,10 +95,10 @@ fn write(folder: &Path, name: &str, page: &[u8]) -> Result<()> {
     fs::write(&file, page).with_context(|| format!("cannot write {}", shown(&file)))
 }
 
-fn print(text: &[u8]) -> Result<Outcome> {
+fn print(text: &[u8]) -> Result<CommandOutcome> {
     let mut stdout = io::stdout().lock();
     stdout
         .write_all(text)
         .context("cannot write to standard output")?;
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }

@@ -1,4 +1,4 @@
-//! What `--version` says.
+//! The text that `--version` prints.
 
 /// The version alone, for `-V`.
 pub(crate) const SHORT: &str = env!("CARGO_PKG_VERSION");
@@ -16,5 +16,5 @@ macro_rules! features {
     };
 }
 
-/// The version and what is built in.
+/// The version and the enabled features.
 pub(crate) const LONG: &str = concat!(env!("CARGO_PKG_VERSION"), "\nfeatures  ", features!());

@@ -293,12 +293,12 @@ fn paths_that_cannot_be_read_are_named() {
         (
             tools.as_path(),
             folder.path(),
-            "is a folder; give a file in it",
+            "is a directory; give a file",
         ),
         (
             folder.path(),
             missing.as_path(),
-            "is a folder; give a file in it",
+            "is a directory; give a file",
         ),
         (
             missing.as_path(),

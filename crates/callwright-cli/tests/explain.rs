@@ -26,11 +26,7 @@ fn the_page_of_repairs_is_up_to_date() {
 fn a_rule_is_explained() {
     let run = run(program().args(["explain", "prose"]));
     assert_eq!(run.code, 0);
-    for part in [
-        "prose\n",
-        "grade  guess",
-        "only those that are declared to read",
-    ] {
+    for part in ["prose\n", "grade  guess", "only those declared read-only"] {
         assert!(run.stdout.contains(part), "{part} in {}", run.stdout);
     }
 }

@@ -216,7 +216,7 @@ fn a_server_can_be_named() {
     assert!(
         unknown
             .stderr
-            .contains("no server is named \"c\"; there are a, b"),
+            .contains("no server is named \"c\"; the file has a, b"),
         "{unknown:?}"
     );
     assert_eq!(read(&file), text);

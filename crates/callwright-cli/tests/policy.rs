@@ -138,7 +138,10 @@ fn files_that_cannot_be_read_are_named() {
             &b"budget = \xff"[..],
             "is not UTF-8: invalid byte at offset 9",
         ),
-        (&b"#".repeat(1_048_577), "has more than the 1048576 bytes"),
+        (
+            &b"#".repeat(1_048_577),
+            "is larger than the limit of 1048576 bytes",
+        ),
         (
             &b"budget = 3\nbudget = 4"[..],
             "line 2, column 1: \"budget\" occurs twice",
@@ -153,7 +156,7 @@ fn files_that_cannot_be_read_are_named() {
     let tools = folder.file("tools.json", TOOLS);
     for (policy, part) in [
         ("missing.toml", "cannot open the policy file"),
-        (".", "is a folder; give a file in it"),
+        (".", "is a directory; give a file"),
     ] {
         let run = run(program()
             .current_dir(folder.path())

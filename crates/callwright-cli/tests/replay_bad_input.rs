@@ -102,7 +102,7 @@ fn an_empty_tools_file() {
     assert!(
         shown
             .stderr
-            .contains("holds no tools, so every call is of an unknown tool")
+            .contains("contains no tools, so every call is of an unknown tool")
     );
 }
 
@@ -236,10 +236,13 @@ fn options_that_cannot_be_right() {
     let other = folder.file("other.json", TOOLS);
     let there = folder.path().join("no/such/folder/report.html");
     for (arguments, why) in [
-        (vec!["--report".into(), there], "there is no folder"),
+        (
+            vec!["--report".into(), there],
+            "does not exist; create it first",
+        ),
         (
             vec!["--report".into(), folder.path().to_owned()],
-            "it is a folder",
+            "it is a directory",
         ),
         (vec!["--review".into()], "--suggest"),
         (vec!["--state".into(), other.clone()], "in the state"),

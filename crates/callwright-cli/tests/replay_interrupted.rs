@@ -93,7 +93,7 @@ fn an_interrupted_run_goes_on() {
     assert!(
         interrupted
             .stderr
-            .contains("interrupted: this is what was done; run the same command again to continue"),
+            .contains("interrupted: the report covers what was done so far; run the same command again to continue"),
         "{}",
         interrupted.stderr
     );

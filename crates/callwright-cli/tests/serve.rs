@@ -180,7 +180,7 @@ fn settings_are_read_again_and_a_bad_file_changes_nothing() {
     assert!(send(&serving.address, "two").starts_with("HTTP/1.1 401"));
     std::fs::write(&keys, "two\n").expect("written");
     serving.signal("HUP");
-    serving.line("were read again");
+    serving.line("reloaded the policy");
     assert!(send(&serving.address, "two").starts_with("HTTP/1.1 200"));
     std::fs::write(&policy, "no policy = [").expect("written");
     serving.signal("HUP");
@@ -203,7 +203,7 @@ fn an_answer_in_progress_is_finished_when_it_is_ended() {
 #[test]
 fn the_page_can_have_an_address_of_its_own() {
     let serving = Serving::start(&["--upstream", &api(Duration::ZERO), "--admin", "127.0.0.1:0"]);
-    let line = serving.line("shows what happens");
+    let line = serving.line("status page at");
     let (_, rest) = line.split_once("http://").expect("an address");
     let admin = rest.split('/').next().unwrap_or_default();
     let get = |address: &str, path: &str| {
@@ -235,7 +235,7 @@ fn wrong_options_are_named() {
                 "--upstream-header",
                 "authorization",
             ],
-            "needs the form 'name: value'",
+            "must have the form 'name: value'",
         ),
         (
             vec![

@@ -121,7 +121,7 @@ fn every_command_has_a_manual_page() {
     let unknown = run(program().args(["man", "sell"]));
     assert_eq!(unknown.code, 2);
     assert!(
-        unknown.stderr.contains("there is no command `sell`"),
+        unknown.stderr.contains("unknown command `sell`"),
         "{unknown:?}"
     );
 }

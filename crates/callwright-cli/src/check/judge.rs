@@ -1,7 +1,9 @@
-//! Lines of a recording → the verdicts on them, as text.
+//! Judges the lines of a recording and renders the verdicts as text.
 //!
-//! Calls are judged and their verdicts written in batches. Those of conversations must also be admitted in order: a piece
-//! that holds any takes three passes, of which only the one in the middle, which is short, waits for other pieces.
+//! Takes pieces of input; returns rendered verdicts and counts. Never runs a tool.
+//!
+//! Calls are judged and their verdicts written in batches. Calls that belong to conversations must also be admitted
+//! in order: a piece that contains any takes three passes, of which only the short middle one waits for other pieces.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,10 +18,11 @@ use callwright_replay::source::{NotText, Piece, Record};
 
 use super::table::Table;
 
-/// Why an answer has no call if nothing was looked for in its text.
-const ONLY_TEXT: &str = "the answer has text and no call; --rescue looks for calls in the text";
+/// Why a response has no call when its text was not searched.
+const ONLY_TEXT: &str = "the response has text but no call; --rescue looks for calls in the text";
 
-/// How many records are judged at once: few enough that their memory is still in the cache when the next ones use it.
+/// How many records are judged at once: few enough that their memory is still in the CPU cache when the next batch
+/// reuses it.
 const BATCH: usize = 32;
 
 fn is_of_conversation(line: &RecordedLine<'_>) -> bool {
@@ -30,13 +33,13 @@ fn is_of_conversation(line: &RecordedLine<'_>) -> bool {
 pub(super) struct LineJudge {
     pub(super) gate: Gate,
     pub(super) feedback: Feedback,
-    /// The table for people; JSON Lines without it.
+    /// The table for text output; `None` for JSON Lines.
     pub(super) table: Option<Table>,
-    /// Shows every repair that was tried.
+    /// Show every repair that was tried.
     pub(super) explain: bool,
-    /// Takes calls out of messages too.
+    /// Also extract calls from messages.
     pub(super) rescue: bool,
-    /// Hides secrets in JSON too.
+    /// Also mask secrets in JSON.
     pub(super) mask: bool,
     pub(super) admission: Turnstile,
 }
@@ -46,26 +49,26 @@ pub(super) struct LineJudge {
 pub(super) struct Verdicts {
     /// What to print.
     pub(super) text: String,
-    /// Lines that are not calls, and why.
+    /// Lines that are not calls, with the reason.
     pub(super) malformed: Vec<(u64, String)>,
     pub(super) malformed_lines: usize,
     pub(super) valid: usize,
     /// Calls of tools whose schema cannot be read or compiled.
     pub(super) unjudged: usize,
     pub(super) repaired: usize,
-    /// How often each code was given.
+    /// Refusals per code.
     pub(super) refused: BTreeMap<&'static str, usize>,
-    /// How often each code was given to a result.
+    /// Bad results per code.
     pub(super) results: BTreeMap<String, usize>,
-    /// Messages in which no call is written.
+    /// Messages that contain no call.
     pub(super) without_call: usize,
 }
 
-/// What a line holds. A message may hold several calls.
+/// The contents of a line. A message may contain several calls.
 enum Held<'l> {
     Recorded(&'l Recorded<'l>),
     Rescued(Call<'l>),
-    /// A message without a call, and why there is none if that was asked.
+    /// A message without a call, and the reason if rescue looked for one.
     NoCall(&'l Message<'l>, Option<NoCall>),
 }
 
@@ -73,7 +76,7 @@ impl LineJudge {
     /// Judges a piece of the input.
     pub(super) fn judge(&self, turn: usize, piece: &Piece) -> Verdicts {
         let mut verdicts = Verdicts::default();
-        // Lets the next piece pass in any case.
+        // Releases the next piece even if this one fails.
         let mut ticket = Some(self.admission.ticket(turn));
         verdicts.text.reserve(piece.bytes.len() * 2);
         let mut records = piece.records().peekable();
@@ -83,7 +86,7 @@ impl LineJudge {
                 self.read(record, &mut lines, &mut verdicts.malformed);
             }
             let is_last = records.peek().is_none();
-            // Calls of conversations wait for their turn once, when all calls of the piece are judged.
+            // Calls of conversations wait for their turn once, after all calls of the piece are judged.
             if is_last || !lines.iter().any(|(_, line)| is_of_conversation(line)) {
                 self.judge_lines(&lines, ticket.take_if(|_| is_last), &mut verdicts);
                 lines.clear();
@@ -92,7 +95,7 @@ impl LineJudge {
         verdicts
     }
 
-    /// What a record holds.
+    /// Parses a record.
     fn read<'p>(
         &self,
         Record { line, text }: Record<'p>,
@@ -111,7 +114,8 @@ impl LineJudge {
         }
     }
 
-    /// Judges some lines. Only the last ones of a piece, which have its ticket, may hold calls of conversations.
+    /// Judges some lines. Only the last batch of a piece, which gets the piece's ticket, may contain calls of
+    /// conversations.
     fn judge_lines(
         &self,
         lines: &[(u64, RecordedLine<'_>)],
@@ -146,7 +150,7 @@ impl LineJudge {
         }
     }
 
-    /// Judges a call and its recorded result by themselves.
+    /// Judges a call and its recorded result without history.
     fn judge_alone<'c>(
         &'c self,
         call: &'c Call<'_>,
@@ -154,7 +158,7 @@ impl LineJudge {
     ) -> Settled<'c> {
         let verdict = self.gate.judge(call);
         let result = recorded.and_then(|recorded| self.result(recorded, &verdict));
-        // Digesting a long result takes a while, so it is done before the piece's turn.
+        // Digesting a long result takes a while, so it happens before the piece's turn.
         if let (Some(result), Some(_)) = (&result, recorded.and_then(Recorded::place)) {
             result.outcome();
         }
@@ -163,7 +167,7 @@ impl LineJudge {
         settled
     }
 
-    /// Why a line is not a call. A line that cannot be read may hold a secret of any tool.
+    /// Why a line is not a call. An unreadable line may contain a secret of any tool.
     fn why(&self, error: &callwright::Error) -> String {
         if self.gate.takes_secrets() {
             error.unquoted()
@@ -172,7 +176,7 @@ impl LineJudge {
         }
     }
 
-    /// What the lines hold, in order.
+    /// The contents of the lines, in order.
     fn held<'l>(&self, lines: &'l [(u64, RecordedLine<'l>)]) -> Vec<(u64, Held<'l>)> {
         let mut held = Vec::with_capacity(lines.len());
         for (number, line) in lines {
@@ -199,7 +203,7 @@ impl LineJudge {
         held
     }
 
-    /// The calls that one with no recorded result holds, if it holds several and they may be looked for.
+    /// The calls inside a call without a recorded result, if there are several and rescue is on.
     fn parts(&self, recorded: &Recorded<'_>) -> Option<Vec<Call<'static>>> {
         let is_alone = recorded.session.is_none() && recorded.ran().is_none();
         if !self.rescue || !is_alone || self.gate.judge(&recorded.call).failure().is_none() {
@@ -208,7 +212,7 @@ impl LineJudge {
         self.gate.split(&recorded.call)
     }
 
-    /// Asks whether a call of a conversation may run, and notes its outcome.
+    /// Asks whether a call of a conversation may run, and records its outcome.
     fn admit<'c>(&'c self, recorded: &'c Recorded<'_>, judged: Settled<'c>) -> Settled<'c> {
         let Some(place) = recorded.place() else {
             return judged;
@@ -221,7 +225,7 @@ impl LineJudge {
         }
     }
 
-    /// What to make of a recorded result, if the call would have run.
+    /// Judges a recorded result, if the call would have run.
     fn result<'c>(&self, recorded: &'c Recorded<'_>, verdict: &Verdict<'_>) -> Option<Checked<'c>> {
         let (tool, arguments) = match verdict {
             Verdict::Valid(valid) => (valid.tool(), valid.arguments()),
@@ -231,7 +235,7 @@ impl LineJudge {
         Some(self.gate.check(tool, arguments, recorded.ran()?))
     }
 
-    /// A message without any call gets a line that says why.
+    /// Writes a line that says why a message contains no call.
     fn write_no_call(
         &self,
         number: u64,
@@ -251,7 +255,7 @@ impl LineJudge {
         verdicts.text += &format!("{{{id}\"verdict\":\"no_call\",\"reason\":\"{name}\"}}\n");
     }
 
-    /// The name that the model used for the tool, as it may be shown.
+    /// The tool name that the model used, safe to print.
     fn shown_name<'c>(&self, call: &'c Call<'_>, verdict: &'c Verdict<'_>) -> Cow<'c, str> {
         match verdict {
             Verdict::Refused(refused) => Cow::Borrowed(refused.shown_name(call)),

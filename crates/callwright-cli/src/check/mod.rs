@@ -1,4 +1,4 @@
-//! `callwright check`: calls → verdicts, one per line, in the order of the calls.
+//! `callwright check`: reads calls, prints one verdict per call, in input order. Never runs a tool.
 
 mod judge;
 mod table;
@@ -18,21 +18,21 @@ use indicatif::HumanBytes;
 
 use self::judge::{LineJudge, Verdicts};
 use self::table::Table;
-use crate::args::{CheckArguments, Format};
-use crate::progress::Progress;
-use crate::{Outcome, input, say};
+use crate::args::{CheckArguments, OutputFormat};
+use crate::progress::ProgressLine;
+use crate::{CommandOutcome, input, say};
 
-/// How many conversations are remembered. The least recently used one is forgotten first, so this only matters for
-/// logs in which more than about this many are interleaved. They take some hundred megabytes.
+/// How many conversations are remembered. The least recently used one is dropped first, so this only matters for logs
+/// that interleave more than about this many. They take a few hundred megabytes.
 const SESSIONS: usize = 100_000;
 
-/// How many malformed lines are named one by one; the rest are counted.
+/// How many malformed lines are reported one by one; the rest are counted.
 const NAMED_LINES: usize = 20;
 
-/// A shorter input is judged before a progress bar could be read.
+/// Anything shorter is finished before a progress bar could be read.
 const LONG_INPUT: u64 = 16 * 1024 * 1024;
 
-pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
+pub(crate) fn run(arguments: &CheckArguments) -> Result<CommandOutcome> {
     let ledger = Arc::new(MemoryLedger::new(SESSIONS));
     let policy = arguments.policy.as_deref();
     let gate = input::load_gate(
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     )?;
     let source = input::open(&arguments.calls)?;
     let stdout = io::stdout();
-    let table = (arguments.format == Format::Text)
+    let table = (arguments.format == OutputFormat::Text)
         .then(|| Table::new(&gate, &stdout.lock(), arguments.style.is_some()));
     if let Some(table) = &table {
         stdout.lock().write_all(table.header().as_bytes())?;
@@ -57,20 +57,20 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
         mask: arguments.mask_secrets,
         admission: Turnstile::default(),
     };
-    // It lives as long as the program: freeing thousands of tools at the end would be wasted work.
+    // Lives as long as the program: freeing thousands of tools at exit would be wasted work.
     let judge: &'static LineJudge = Box::leak(Box::new(judge));
     let cannot = || format!("cannot read {}", source.name);
     let pieces = Pieces::of_reader(&source.name, source.reader).with_context(cannot)?;
     let read = pieces.progress();
-    // The verdicts would be written over the bar.
+    // The verdicts would overwrite the bar.
     let progress = if source.size.is_some_and(|size| size < LONG_INPUT) || stdout.is_terminal() {
-        Progress::none()
+        ProgressLine::none()
     } else {
-        Progress::new(source.size, Arc::clone(&read), move |seconds| {
+        ProgressLine::new(source.size, Arc::clone(&read), move |seconds| {
             format!("{}/s", HumanBytes(per_second(read.bytes(), seconds)))
         })
     };
-    let total = Check {
+    let total = CheckRun {
         judge,
         name: &source.name,
         pieces: Mutex::new((0, pieces)),
@@ -83,11 +83,11 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<Outcome> {
     warn_of_forgotten(&ledger);
     report(&total, arguments.format);
     Ok(if total.malformed_lines > 0 {
-        Outcome::Malformed
+        CommandOutcome::Malformed
     } else if !total.refused.is_empty() || !total.results.is_empty() || total.unjudged > 0 {
-        Outcome::Findings
+        CommandOutcome::Findings
     } else {
-        Outcome::Clean
+        CommandOutcome::Clean
     })
 }
 
@@ -101,21 +101,21 @@ fn per_second(count: u64, seconds: f64) -> u64 {
     (count as f64 / seconds) as u64
 }
 
-/// Workers fetch pieces of the input in turn, judge them side by side, and print the verdicts in order. A worker that is
-/// ahead waits, so memory does not grow with the input.
-struct Check<'c> {
+/// Workers take pieces of the input in turn, judge them in parallel, and print the verdicts in order. A worker that
+/// is ahead waits, so memory does not grow with the input.
+struct CheckRun<'c> {
     judge: &'c LineJudge,
-    /// The input, as messages name it.
+    /// The name of the input in messages.
     name: &'c str,
-    /// The number of the next piece, and where it comes from.
+    /// The number of the next piece, and the source of pieces.
     pieces: Mutex<(usize, Pieces)>,
     printing: Turnstile,
-    /// How many pieces were printed, and what was in them.
+    /// How many pieces were printed, and their totals.
     printed: Mutex<(usize, Verdicts)>,
     stop: AtomicBool,
 }
 
-impl Check<'_> {
+impl CheckRun<'_> {
     fn run(self) -> Result<Verdicts> {
         let workers = thread::available_parallelism().map_or(1, NonZero::get);
         let results: Vec<thread::Result<Result<()>>> = thread::scope(|scope| {
@@ -126,7 +126,8 @@ impl Check<'_> {
                 .collect()
         });
         for result in results {
-            result.map_err(|_| anyhow!("a worker stopped; please report this"))??;
+            result
+                .map_err(|_| anyhow!("a worker thread panicked; please report this as a bug"))??;
         }
         let printed = self.printed.into_inner();
         Ok(printed.unwrap_or_else(PoisonError::into_inner).1)
@@ -152,7 +153,7 @@ impl Check<'_> {
             };
             ticket.wait();
             let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-            // After an error, or after a worker has died, nothing more is printed.
+            // Nothing more is printed after an error, or after a worker has panicked.
             if self.stop.load(Ordering::Relaxed) || printed.0 != turn {
                 break;
             }
@@ -169,7 +170,7 @@ impl Check<'_> {
     fn trouble(&self, trouble: Trouble) -> Result<Verdicts> {
         let why = match trouble.kind {
             TroubleKind::TooLong { bytes } => {
-                format!("has {bytes} bytes, more than the {LONGEST_RECORD} that are read; split it")
+                format!("has {bytes} bytes, over the limit of {LONGEST_RECORD}; split it")
             }
             TroubleKind::ReadFailed { error, .. } | TroubleKind::NotOpened(error) => {
                 return Err(anyhow!(error).context(format!("cannot read {}", self.name)));
@@ -200,19 +201,19 @@ fn warn_of_forgotten(ledger: &MemoryLedger) {
     let returned = ledger.returned();
     if returned > 0 {
         let what = format!(
-            "{returned} sessions went on after they had been forgotten, since only about {SESSIONS} are remembered, so \
-             repetitions across the gap are missed. Sort the calls by session"
+            "{returned} sessions continued after they had been forgotten (only about {SESSIONS} are remembered), so \
+             repetitions across the gap were missed; sort the calls by session"
         );
         say("warning", &what);
     }
 }
 
-fn report(total: &Verdicts, format: Format) {
+fn report(total: &Verdicts, format: OutputFormat) {
     let unnamed = total.malformed_lines.saturating_sub(NAMED_LINES);
     if unnamed > 0 {
         say("error", &format!("{unnamed} more lines are not calls"));
     }
-    if format == Format::Text {
+    if format == OutputFormat::Text {
         say("checked", &total.summary());
     }
 }

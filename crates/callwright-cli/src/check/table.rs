@@ -1,8 +1,8 @@
-//! Verdicts for people: a row per call, and under a refused one what is wrong with it.
+//! Verdicts for people: one row per call, followed by what is wrong if it was refused.
 //!
-//! On a terminal the rows have a header and colours; in a pipe the same words are plain. Rows are
-//! written as they come, so the columns are as wide as the longest declared tool name, not the longest
-//! one that was called. Every line is escaped, wherever its text comes from.
+//! On a terminal the table has a header and colours; in a pipe the same text is plain. Rows are written as they
+//! arrive, so the tool column is as wide as the longest declared tool name, not the longest one called. Every line is
+//! escaped, wherever its text comes from.
 
 use std::fmt::Write as _;
 
@@ -18,17 +18,17 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::input::printable;
 
-/// The widest column of tool names; a longer name pushes its own row to the right.
+/// The widest tool column; a longer name pushes its own row to the right.
 const WIDEST_TOOL: usize = 32;
 
-/// Where the lines under a row begin: below the verdict.
+/// The indentation of lines under a row: aligned with the verdict.
 const INDENT: &str = "        ";
 
 pub(super) struct Table {
     tool_width: usize,
     on_terminal: bool,
     coloured: bool,
-    /// Show the feedback in the very shape that the model gets.
+    /// Show the feedback exactly as the model gets it.
     verbatim: bool,
 }
 
@@ -77,7 +77,7 @@ impl Table {
         let why = verdict.failure().map_or_else(String::new, |failure| {
             let code = failure.code.name();
             match failure.next() {
-                // The end of the ladder is what a person wants to see.
+                // People want to see where the escalation ended.
                 next @ (Next::AskUser | Next::Stop) => format!("{code} → {}", next.name()),
                 _ => code.to_owned(),
             }
@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// A message in which no call is written.
+    /// A message that contains no call.
     pub(super) fn no_call_row(&self, number: u64, reason: &str, words: &str, out: &mut String) {
         let tool = pad("", self.tool_width);
         // Writing to a string cannot fail.
@@ -115,7 +115,7 @@ impl Table {
         below(out, words);
     }
 
-    /// Every repair that was tried; of a refused call for which there was none, why.
+    /// Every repair that was tried or, for a refused call without any, why none was.
     pub(super) fn trials(
         trials: &[Trial],
         verdict: &Verdict<'_>,
@@ -124,8 +124,8 @@ impl Table {
     ) {
         if let (Some(failure), []) = (verdict.failure(), trials) {
             let why = match (failure.class(), failure.code) {
-                (_, Code::TruncatedCall) => "a call that was cut off is never completed",
-                (_, Code::UnknownTool) => "no other spelling of a tool's name",
+                (_, Code::TruncatedCall) => "a truncated call is never completed",
+                (_, Code::UnknownTool) => "no tool has a similar name",
                 (Class::Validation, _) => "no rule applies",
                 _ => "the arguments are not the cause",
             };

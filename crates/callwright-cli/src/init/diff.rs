@@ -1,14 +1,14 @@
-//! The lines in which two texts differ, with the line before and the line after each.
+//! The lines in which two texts differ, with one line of context before and after each.
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
 
-/// Lines around a change. More would show environments, which hold keys.
+/// Lines of context around a change. More would show environment variables, which often contain keys.
 const AROUND: usize = 1;
 
-/// The most characters of a line. A file in one line is not worth reading.
+/// The most characters shown of a line: a whole file on one line is not worth reading.
 const LONGEST: usize = 400;
 
-/// Each line with `+`, `-` or a blank, and `…` between two places.
+/// Each line with `+`, `-` or a space, and `…` between two places.
 pub(super) fn lines(before: &str, after: &str) -> Vec<(char, String)> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.lines().collect(), after.lines().collect());
@@ -30,7 +30,7 @@ pub(super) fn lines(before: &str, after: &str) -> Vec<(char, String)> {
                 ChangeTag::Delete => '-',
                 ChangeTag::Insert => '+',
             };
-            // Tabs would be shown as escapes, like everything that moves a cursor.
+            // Tabs would be shown as escapes, like everything that moves the cursor.
             let line = &change.value().replace('\t', "    ");
             let cut = line
                 .char_indices()

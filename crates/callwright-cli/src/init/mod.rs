@@ -1,6 +1,7 @@
-//! `callwright init`: writes a policy file for some tools, and puts the guard before the servers of a client.
+//! `callwright init`: writes a policy file for some tools, and puts the guard in front of a client's servers.
 //!
-//! Nothing is written before it was shown, no policy file is replaced, and a configuration is kept as a backup first.
+//! Takes a tools file or a client configuration; writes a policy file or the edited configuration. Never writes
+//! anything it has not shown first, never replaces a policy file, and always keeps a backup of a configuration.
 
 mod diff;
 mod policy;
@@ -14,30 +15,31 @@ use callwright_mcp::config::guard::{self, ANY_KEY, Change, Listed};
 use clap::Args;
 
 use crate::input::{printable, shown};
-use crate::mcp_clients::{Client, Folders, LARGEST_CONFIGURATION, describe};
-use crate::{Outcome, input, say};
+use crate::mcp_clients::{Folders, LARGEST_CONFIGURATION, McpClient, describe};
+use crate::{CommandOutcome, input, say};
 
-/// Write a policy file for your tools, or guard the MCP servers of a client
+/// Write a policy file for your tools, or guard a client's MCP servers
 ///
-/// With `--tools`, writes a commented policy file. With `--client` or `--config`, puts `callwright mcp --` before the
-/// command of every server in the client's configuration: shows the difference, asks, keeps a backup next to the file, and
-/// edits the text in place, so that comments and everything else stay. Servers that are guarded already or reached by a URL
-/// are left alone. Restart the client afterwards.
+/// With `--tools`, writes a commented policy file. With `--client` or `--config`, puts `callwright mcp --` in front
+/// of every server command in the client's configuration: it shows the difference, asks, keeps a backup next to the
+/// file, and edits the text in place, so comments and everything else are preserved. Servers that are already guarded
+/// or reached by URL are left alone. Restart the client afterwards.
 #[derive(Debug, Args)]
 pub(crate) struct InitArguments {
-    /// The tools to write a policy file for: a JSON array, or an object with `tools`
+    /// The tools to write a policy file for: a JSON array, or an object with a `tools` member
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 
-    /// The policy file: written with `--tools` (`callwright.toml` by default), used by the guarded servers
+    /// The policy file: written with `--tools` (`callwright.toml` by default), used by the guarded servers otherwise
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// The client whose servers are guarded; its files are looked for where it keeps them, and in the working directory
+    /// The client whose servers to guard; its configuration is looked for in its usual locations and in the working
+    /// directory
     #[arg(long, value_name = "CLIENT")]
-    client: Option<Client>,
+    client: Option<McpClient>,
 
-    /// A client's configuration by its path
+    /// The path of a client configuration
     #[arg(long, value_name = "FILE", conflicts_with = "client")]
     config: Option<PathBuf>,
 
@@ -45,11 +47,11 @@ pub(crate) struct InitArguments {
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
 
-    /// What the client starts as callwright; by default this very program, by its full path
+    /// The program that the client starts as callwright; by default this one, by its full path
     #[arg(long, value_name = "PROGRAM", conflicts_with = "undo")]
     program: Option<String>,
 
-    /// Take the guard away again
+    /// Remove the guard again
     #[arg(long, conflicts_with_all = ["tools", "policy"])]
     undo: bool,
 
@@ -58,7 +60,7 @@ pub(crate) struct InitArguments {
     yes: bool,
 }
 
-pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
+pub(crate) fn run(arguments: &InitArguments) -> Result<CommandOutcome> {
     let policy_file = arguments.policy.clone();
     if let Some(tools) = &arguments.tools {
         let file = policy_file.unwrap_or_else(|| PathBuf::from("callwright.toml"));
@@ -74,24 +76,24 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
         (Some(client), _) => {
             let folders = folders
                 .as_ref()
-                .context("the environment names no home folder; use --config")?;
+                .context("no home directory in the environment; use --config")?;
             let found = client.found(folders);
             if found.is_empty() {
                 let places = client.files(folders);
                 let places: Vec<String> = places.iter().map(|file| folders.short(file)).collect();
                 let places = places.join(" or ");
                 bail!(
-                    "{} has no configuration at {places}; use --config",
+                    "no configuration of {} found at {places}; use --config",
                     client.title()
                 );
             }
             (found, vec![client.key()])
         }
         (None, Some(file)) => (vec![file.clone()], ANY_KEY.to_vec()),
-        (None, None) if arguments.tools.is_some() => return Ok(Outcome::Clean),
+        (None, None) if arguments.tools.is_some() => return Ok(CommandOutcome::Clean),
         (None, None) => bail!(
-            "nothing to do; name your tools with --tools, or a client with --client (`callwright doctor` lists those that \
-             were found)"
+            "nothing to do; give your tools with --tools, or a client with --client (`callwright doctor` lists the clients \
+             it finds)"
         ),
     };
     let options = options(arguments)?;
@@ -124,26 +126,26 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<Outcome> {
             let backup = short(&replace::replace(&file, &text, &edited)?);
             say(
                 "written",
-                &format!("{name}; the file as it was is {backup}"),
+                &format!("{name}; the original is kept as {backup}"),
             );
             written = true;
         }
     }
     if written {
-        let client = arguments.client.map_or("the client", Client::title);
+        let client = arguments.client.map_or("the client", McpClient::title);
         say("next", &format!("restart {client}"));
     }
     if let Some(missing) = arguments.server.iter().find(|name| !seen.contains(name)) {
         bail!(
-            "no server is named {:?}; there are {}",
+            "no server is named {:?}; the file has {}",
             missing,
             seen.join(", ")
         );
     }
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
-/// The options of `callwright mcp` for every server. A client starts us in another folder.
+/// The options of `callwright mcp` for every server, with absolute paths: the client starts us in another directory.
 fn options(arguments: &InitArguments) -> Result<Vec<String>> {
     let default = arguments
         .tools
@@ -152,7 +154,7 @@ fn options(arguments: &InitArguments) -> Result<Vec<String>> {
     let Some(policy) = arguments.policy.clone().or(default) else {
         return Ok(Vec::new());
     };
-    // One that cannot be read would keep every server from starting.
+    // An unreadable policy would keep every server from starting.
     input::read_policy(&policy)?;
     let policy = std::path::absolute(&policy).with_context(|| shown(&policy))?;
     Ok(vec![
@@ -161,8 +163,8 @@ fn options(arguments: &InitArguments) -> Result<Vec<String>> {
     ])
 }
 
-/// This program by its full path: clients of a desktop do not know the search path of a shell. The packages of other
-/// languages start us by a script, which is an argument of their interpreter.
+/// The full path of this program: desktop clients do not have the search path of a shell. The packages for other
+/// languages start us through a script, which is an argument of their interpreter.
 fn own_path() -> Result<String> {
     let script = std::env::args_os().take(2).map(PathBuf::from);
     let candidates = std::env::current_exe().into_iter().chain(script);
@@ -170,16 +172,16 @@ fn own_path() -> Result<String> {
         .filter(|path| path.is_absolute() && path.is_file())
         .map(|path| path.to_string_lossy().into_owned())
         .find(|path| guard::is_callwright(path))
-        .context("this program is started by another one; name it with --program")?;
+        .context("this program was started by another one; give its path with --program")?;
     // `npx` and `uvx` unpack a program into a cache, from which it may disappear.
     let caches = ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"];
     if caches.iter().any(|cache| own.contains(cache)) {
-        bail!("this program runs from a cache; install it first, or name it with --program");
+        bail!("this program runs from a cache; install it first, or give its path with --program");
     }
     Ok(own)
 }
 
-/// The difference, and what happens to each server that does not change.
+/// Shows the difference, and why each unchanged server does not change.
 fn show(
     name: &str,
     before: &str,
@@ -216,13 +218,13 @@ fn show(
         let keys = keys.join("` or `");
         say(
             "note",
-            &format!("{name}: no servers in it; they would be under `{keys}`"),
+            &format!("{name}: no servers configured; they would be under `{keys}`"),
         );
     }
     Ok(())
 }
 
-/// Whether a file may be written: the user is asked, unless the answer is given already.
+/// Whether a file may be written: asks the user, unless `--yes` was given.
 fn agreed(yes: bool, name: &str) -> Result<bool> {
     if yes {
         return Ok(true);

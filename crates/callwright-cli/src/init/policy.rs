@@ -1,4 +1,4 @@
-//! A policy file to start from: every tool has its table, and what could be set there is a comment.
+//! A starter policy file: every tool has its table, with the possible settings as comments.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -10,31 +10,31 @@ use callwright::{Policy, ToolSpec};
 use crate::input::{self, shown};
 use crate::say;
 
-/// What a file begins with.
-const TOP: &str = r#"# What callwright may do with the calls of these tools. Every line that says something is a comment with its
-# default, or with what the tool declares; remove the `#` where you want something else. docs/policy.md
+/// The beginning of the file.
+const TOP: &str = r#"# What callwright may do with calls of these tools. Every setting is commented out and shows its
+# default, or what the tool declares; remove the `#` to change it. docs/policy.md
 # explains every key.
 
-# attended = true          # false: no user is there to be asked, so the model is told to stop instead
+# attended = true          # false: no user is there to ask, so the model is told to stop instead
 # validate = "strict"      # "warn": only report bad calls, for schemas that are not trusted yet
 # repair = "by_effect"     # "none", "lossless", "lossy" or "guess" for all tools, whatever they do
 
 [loops]
 # repeated_call = { notice = 2, refuse = 4 }     # the same call fails the same way
-# repeated_result = { notice = 2, refuse = 4 }   # the same call brings the same result
+# repeated_result = { notice = 2, refuse = 4 }   # the same call returns the same result
 "#;
 
-/// Writes a policy for the tools of a file. An existing file is never replaced.
+/// Writes a policy for the tools of a file. Never replaces an existing file.
 pub(super) fn write(tools: &Path, file: &Path) -> Result<()> {
     let text = input::read_tools_text(tools)?;
     let specs = input::read_tools(tools, &text, "the policy has no tables for tools")?;
     let policy = text_for(&specs);
-    // Never leave a file behind that could not be read.
-    Policy::from_toml(&policy).context("the names of these tools do not fit into a policy file")?;
+    // Never leave an unreadable file behind.
+    Policy::from_toml(&policy).context("these tool names cannot be written into a policy file")?;
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
     let mut opened = opened.with_context(|| {
         let file = shown(file);
-        format!("cannot create {file}; remove it, or name another file with --policy")
+        format!("cannot create {file}; remove it, or give another file with --policy")
     })?;
     opened
         .write_all(policy.as_bytes())
@@ -52,7 +52,7 @@ fn text_for(specs: &[ToolSpec]) -> String {
     let mut text = TOP.to_owned();
     // A table needs a name.
     let mut names: Vec<&ToolSpec> = specs.iter().filter(|spec| !spec.name.is_empty()).collect();
-    // Two tools of one name share a table.
+    // Two tools with the same name share a table.
     names.sort_by(|one, other| one.name.cmp(&other.name));
     names.dedup_by(|one, other| one.name == other.name);
     for spec in names {
@@ -62,43 +62,43 @@ fn text_for(specs: &[ToolSpec]) -> String {
             key(&spec.name)
         );
         if spec.idempotent {
-            text += "# idempotent = true   # as declared: the same call twice is as good as once\n";
+            text += "# idempotent = true   # as declared: calling twice has the same effect as calling once\n";
         }
     }
     text
 }
 
-/// What a tool does, as far as that is known, and from where.
+/// What a tool does, as far as known, and how that is known.
 fn effect_of(spec: &ToolSpec) -> (&'static str, &'static str) {
     use callwright::tool::Effect;
     match spec.effect {
         Effect::Read => ("read", "as declared: calls are repaired up to a guess"),
         Effect::Write => (
             "write",
-            "as declared; say so here to run the same call only once a turn",
+            "as declared; set it here to run the same call only once per turn",
         ),
         Effect::Destructive => (
             "destructive",
-            "as declared; say so here to run the same call only once a turn",
+            "as declared; set it here to run the same call only once per turn",
         ),
         Effect::Unknown if spec.may_destroy() || spec.spends() => (
             "destructive",
-            "by its name; say so here to run the same call only once a turn",
+            "by its name; set it here to run the same call only once per turn",
         ),
         Effect::Unknown => (
             "unknown",
-            "nothing is declared: \"read\" if it only reads, \"write\" if it changes something",
+            "not declared: \"read\" if it only reads, \"write\" if it changes something",
         ),
     }
 }
 
-/// A key of TOML. `*` in a name would be a pattern, and there is no other way to write it.
+/// A TOML key. `*` in a name would be a pattern, and cannot be escaped any other way.
 fn key(name: &str) -> String {
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     if !name.is_empty() && name.chars().all(is_bare) {
         return name.to_owned();
     }
-    // JSON's escapes are TOML's, except that DEL must be escaped too.
+    // TOML escapes like JSON, except that DEL must be escaped too.
     serde_json::Value::from(name)
         .to_string()
         .replace('\u{7f}', "\\u007f")
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_name_makes_a_file_that_can_be_read_and_changes_nothing() {
+    fn any_name_gives_a_valid_file_that_changes_nothing() {
         for name in [
             "a",
             "a.b",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_can_be_switched_on() {
+    fn commented_settings_are_valid() {
         let specs = ["get_x", "delete_x", "pay"].map(ToolSpec::without_schema);
         let text = text_for(&specs);
         let on: String = text

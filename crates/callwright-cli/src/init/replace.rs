@@ -1,6 +1,7 @@
-//! Replaces a file as a whole, after keeping a copy of it.
+//! Replaces a file atomically, after keeping a copy of it.
 //!
-//! A reader sees the old text or the new one, never a part. A symbolic link stays one, and its target is replaced.
+//! A reader sees either the old text or the new one, never a part. A symbolic link is kept, and its target is
+//! replaced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::input::shown;
 
-/// More copies than this are a mistake somewhere else.
+/// If there are more copies than this, something else is wrong.
 const MOST_BACKUPS: usize = 1_000;
 
 /// Writes the new text and returns the path of the backup. Fails if the file has changed since `before` was read.
@@ -30,7 +31,7 @@ pub(super) fn replace(file: &Path, before: &str, after: &str) -> Result<PathBuf>
         Ok(now) if now == before.as_bytes() => fs::rename(&temporary, &target).with_context(cannot),
         Ok(_) => {
             let _ = fs::remove_file(&backup);
-            Err(anyhow::anyhow!("it has changed in the meantime; try again")).with_context(cannot)
+            Err(anyhow::anyhow!("it was changed in the meantime; try again")).with_context(cannot)
         }
         Err(error) => Err(error).with_context(cannot),
     };
@@ -40,7 +41,7 @@ pub(super) fn replace(file: &Path, before: &str, after: &str) -> Result<PathBuf>
     replaced.map(|()| backup)
 }
 
-/// A copy next to the file, with its permissions: it may hold keys.
+/// A copy next to the file, with the same permissions, since it may contain keys.
 fn keep(target: &Path, text: &str) -> Result<PathBuf> {
     let (path, mut file) = create(target, "callwright-backup")?;
     file.write_all(text.as_bytes())?;
@@ -49,7 +50,7 @@ fn keep(target: &Path, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// A new file next to another, readable by its owner only; numbered if there is one already.
+/// A new file next to another, readable only by its owner; numbered if the name is taken.
 fn create(target: &Path, ending: &str) -> Result<(PathBuf, File)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,4 +1,4 @@
-//! `callwright mcp --upstream` and `--listen`: HTTP on one side or on both.
+//! `callwright mcp --upstream` and `--listen`: HTTP on one side or both.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use callwright_mcp::http::{
 use callwright_live::{Live, OperatorPages};
 
 use super::tell;
-use crate::Outcome;
+use crate::CommandOutcome;
 use crate::args::McpArguments;
 
 /// Exit code when the listen address cannot be bound or the upstream URL is invalid.
 const NOT_SERVED: u8 = 3;
 
-/// Serves clients until the program is told to end.
+/// Serves clients until the program is asked to stop.
 pub(super) fn serve(
     arguments: &McpArguments,
     settings: &Arc<Settings>,
     live: Option<Arc<Live>>,
-) -> Result<Outcome> {
+) -> Result<CommandOutcome> {
     raise_open_file_limit();
     let mut options = Options::new(arguments.upstream.clone().unwrap_or_default());
     arguments.clients.apply(&mut options.proxy);
@@ -40,13 +40,13 @@ pub(super) fn serve(
     let Some(listen) = arguments.listen.as_deref() else {
         let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
         let bridged = runtime.block_on(bridged);
-        // A thread still waits for our stdin.
+        // A thread is still blocked reading stdin.
         runtime.shutdown_background();
         return Ok(match bridged {
-            Ok(()) => Outcome::Clean,
+            Ok(()) => CommandOutcome::Clean,
             Err(error) => {
                 tell("error", &error.to_string());
-                Outcome::Passed(NOT_SERVED)
+                CommandOutcome::Passed(NOT_SERVED)
             }
         });
     };
@@ -71,31 +71,31 @@ pub(super) fn serve(
         }
     });
     Ok(match served {
-        Ok(()) => Outcome::Clean,
+        Ok(()) => CommandOutcome::Clean,
         Err(error) => {
             let told = match error {
                 ProxyError::Io(_) => format!("{listen}: {error}; choose another address"),
                 other => other.to_string(),
             };
             tell("error", &told);
-            Outcome::Passed(NOT_SERVED)
+            CommandOutcome::Passed(NOT_SERVED)
         }
     })
 }
 
-/// Serves the pages for operators at their own address, if they have one. Returns only if that fails.
+/// Serves the operator pages at their own address, if one is set. Returns only on failure.
 async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), ProxyError> {
     if let (Some(address), Some(pages)) = (&arguments.clients.admin, options.pages) {
         let listener = tokio::net::TcpListener::bind(address).await?;
         options.proxy.check_listener(&listener)?;
         let at = listener.local_addr()?;
-        tell("guarding", &format!("http://{at}/ shows what happens"));
+        tell("guarding", &format!("status page at http://{at}/"));
         pages.serve(listener).await;
     }
     std::future::pending().await
 }
 
-/// Ready when the program is told to end.
+/// Resolves when the program is asked to stop.
 pub(crate) async fn ended() {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! `callwright mcp --print-config`: the entry for a client's configuration, with every option that was given.
+//! `callwright mcp --print-config`: prints the client configuration entry, with every option that was given.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,17 +8,17 @@ use callwright_mcp::config;
 use callwright_mcp::hub::ServerGroup;
 
 use super::{NO_COMMAND, servers};
-use crate::Outcome;
+use crate::CommandOutcome;
 use crate::args::McpArguments;
 
-/// Options whose value is a file. A client starts us in another folder.
+/// Options whose value is a file, made absolute because the client starts us in another directory.
 const FILES: [&str; 3] = ["--policy", "--record", "--servers"];
 
-/// Prints the entry of one server before and after, or the one entry that replaces all servers of a file.
-pub(super) fn print(arguments: &McpArguments) -> Result<Outcome> {
+/// Prints the entry of one server before and after, or the single entry that replaces all servers of a file.
+pub(super) fn print(arguments: &McpArguments) -> Result<CommandOutcome> {
     let options = options(std::env::args(), arguments.command.len())?;
     let entry = if let Some(file) = &arguments.servers {
-        // Names that clash are better reported now than by the client.
+        // Name clashes are better reported now than by the client.
         let servers = servers::servers(file)?;
         ServerGroup::new(servers).with_context(|| file.display().to_string())?;
         config::print_config_of_all(&options, "callwright")
@@ -32,10 +32,10 @@ pub(super) fn print(arguments: &McpArguments) -> Result<Outcome> {
     };
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{}", entry.trim_end()).context("cannot write to standard output")?;
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
-/// The options of our own command line but this one, with absolute paths. The server's command is at its end.
+/// The options of our own command line except this one, with absolute paths. The server command comes last.
 fn options(ours: impl Iterator<Item = String>, command: usize) -> Result<Vec<String>> {
     let mut ours: Vec<String> = ours.skip_while(|word| word != "mcp").skip(1).collect();
     ours.truncate(ours.len().saturating_sub(command));

@@ -1,4 +1,4 @@
-//! `callwright mcp --servers`: all servers of a client's configuration file, behind one guard.
+//! `callwright mcp --servers`: guards all servers of a client configuration at once.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use callwright_mcp::config;
 use callwright_mcp::hub::ServerGroup;
 
-/// The servers of a file, with the variables in it filled in.
+/// The servers of a file, with variables expanded.
 pub(super) fn read(file: &Path) -> Result<ServerGroup> {
     let place = || file.display().to_string();
     let variable = |name: &str| std::env::var(name).ok();

@@ -1,4 +1,4 @@
-//! `callwright replay apply`: a tools file and proposals → a new tools file.
+//! `callwright replay apply`: takes a tools file and proposals, writes a new tools file.
 
 use std::io::Write as _;
 
@@ -7,14 +7,14 @@ use callwright_replay::propose;
 
 use super::args::ApplyArguments;
 use super::{output, review};
-use crate::{Outcome, input, say};
+use crate::{CommandOutcome, input, say};
 
-pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
+pub(super) fn run(arguments: &ApplyArguments) -> Result<CommandOutcome> {
     if let Some(path) = &arguments.output
         && output::place(path).ok() == output::place(&arguments.suggestions).ok()
     {
         bail!(
-            "cannot write {}: it holds the suggestions; name another file",
+            "cannot write {}: it contains the suggestions; give another file",
             input::shown(path)
         );
     }
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
         None => review::accepted(&suggestions),
     };
     if accept.is_empty() {
-        bail!("no proposal is accepted; name some with --accept, or review them first");
+        bail!("no proposal is accepted; select some with --accept, or review them first");
     }
     let changed = propose::apply(&tools, &suggestions, &accept, arguments.force)?;
     match &arguments.output {
@@ -36,5 +36,5 @@ pub(super) fn run(arguments: &ApplyArguments) -> Result<Outcome> {
     }
     let plural = if accept.len() == 1 { "" } else { "s" };
     say("applied", &format!("{} proposal{plural}", accept.len()));
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }

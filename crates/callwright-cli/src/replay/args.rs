@@ -5,22 +5,22 @@ use std::path::PathBuf;
 use callwright::repair::RepairPolicy;
 use clap::{Args, Subcommand};
 
-use crate::args::{Format, REPAIRS, named};
+use crate::args::{OutputFormat, REPAIRS, named};
 
 /// Judge recorded traffic, and propose where schemas are too strict
 ///
-/// Runs the guard offline over logs: which calls break their schema and how they ended, which of them
-/// are bugs and which are edge cases that the schema should allow, and the smallest schema changes that
-/// allow those. Nothing is sent anywhere, and no tool is called. See docs/replay.md.
+/// Runs the guard offline over logs: which calls violate their schema and how they ended, which of them are bugs and
+/// which are edge cases that the schema should allow, and the smallest schema changes that allow those. Nothing is
+/// sent anywhere, and no tool is called. See docs/replay.md.
 ///
-/// Exit codes: 0 if nothing was refused; 1 if a call or a result was refused, or with `--against` if
-/// something got stricter; 2 if the options are wrong, or nothing could be read or judged; 130 if
-/// interrupted, after a report of what was done.
+/// Exit codes: 0 if nothing was refused; 1 if a call or a result was refused or, with `--against`, if something got
+/// stricter; 2 if the options are wrong, or if nothing could be read or judged; 130 if interrupted, after reporting
+/// what was done so far.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, after_long_help = FORMATS)]
 pub(crate) struct ReplayArguments {
     #[command(subcommand)]
-    pub(crate) step: Option<Step>,
+    pub(crate) command: Option<ReplayCommand>,
 
     #[command(flatten)]
     pub(crate) run: RunArguments,
@@ -58,7 +58,7 @@ Examples:
     callwright replay merge --report week.html part-*.json.gz";
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Step {
+pub(crate) enum ReplayCommand {
     Merge(MergeArguments),
     Apply(ApplyArguments),
     Review(ReviewArguments),
@@ -71,35 +71,36 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
 
-    /// The policy, a TOML file (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML (see docs/policy.md); no default location is searched
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest grade of repair for all tools, overriding the policy; the default is `guess` for tools
-    /// that only read and `lossless` for all others
+    /// The highest repair grade for all tools, overriding the policy; the default is `guess` for read-only tools and
+    /// `lossless` for all others
     #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
     pub(crate) repair: Option<RepairPolicy>,
 
-    /// Other tools to compare with: which verdicts would change? The exit code is then 1 only if something
-    /// gets stricter
+    /// Other tools to compare with: shows which verdicts would change. The exit code is then 1 only if something gets
+    /// stricter
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Another policy to compare with, for the tools of `--against` or `--tools`; limits and loops are not
-    /// compared
+    /// Another policy to compare with, for the tools of `--against` or `--tools`; limits and loops are not compared
     #[arg(long, value_name = "FILE")]
     pub(crate) against_policy: Option<PathBuf>,
 
-    /// Keep the state of the run in this file: after Ctrl-C, the same command continues from there. It is
-    /// deleted at the end of the run. Give the same tools, policies and logs, standard input from the start
+    /// Keep the state of the run in this file: after Ctrl-C, running the same command again continues from there. The
+    /// file is deleted when the run completes. Tools, policies and logs must be the same; standard input must start from
+    /// the beginning
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
-    /// The id of the part that these logs are, for `--emit-summary`: `merge` counts a part once, even if it is given twice
+    /// An id for this part of the logs, for `--emit-summary`: `merge` counts each part once, even if it is given
+    /// twice
     #[arg(long, value_name = "ID", requires = "emit_summary", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) part: Option<String>,
 
-    /// The number of threads; by default one per core
+    /// The number of threads; one per core by default
     #[arg(long, value_name = "COUNT")]
     pub(crate) threads: Option<std::num::NonZero<usize>>,
 
@@ -121,51 +122,51 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "OUT.json")]
     pub(crate) suggest: Option<PathBuf>,
 
-    /// Then review the proposals on the terminal, one key per decision. Decisions are saved in the file of
-    /// `--suggest`; `callwright replay review` continues with those that are open
+    /// Then review the proposals on the terminal, one key per decision. Decisions are saved in the `--suggest` file;
+    /// `callwright replay review` continues with the open ones
     #[arg(long, requires = "suggest")]
     pub(crate) review: bool,
 
-    /// Write only the counts, for `merge`: no calls, just numbers and masked examples. A name that ends in `.gz` gets a packed
-    /// file, a quarter of the size
+    /// Write only the counts, for `merge`: no calls, just numbers and masked examples. If the name ends in `.gz`, the
+    /// file is compressed to a quarter of the size
     #[arg(long, value_name = "PART.json.gz")]
     pub(crate) emit_summary: Option<PathBuf>,
 
     /// The output format: text for people, one JSON object for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: OutputFormat,
 }
 
 /// Merge the counts of several runs
 ///
-/// Each run covers a part of the logs, with all calls of a conversation in one part. The order does not
-/// matter, and merged counts can be merged again. A part that has an id (`--part`) counts once: a second summary
-/// of it is skipped if its counts are the same, and ends the merge if they differ.
+/// Each run covers a part of the logs, with all calls of a conversation in the same part. The order does not matter,
+/// and merged counts can be merged again. A part with an id (`--part`) counts once: a second summary of it is skipped
+/// if the counts are the same, and aborts the merge if they differ.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 
-    /// Files that `--emit-summary` wrote
+    /// Files written by `--emit-summary`
     #[arg(value_name = "PARTS", required = true)]
     pub(crate) parts: Vec<PathBuf>,
 }
 
 /// Write a new tools file with the accepted proposals
 ///
-/// Only the places that change are rewritten. If a schema has changed since the proposals were made, or a
-/// proposal is not proved to only loosen it, nothing is written and the exit code is 2.
+/// Only the places that change are rewritten. If a schema has changed since the proposals were made, or a proposal is
+/// not proved to only loosen it, nothing is written and the exit code is 2.
 #[derive(Debug, Args)]
 pub(crate) struct ApplyArguments {
     /// The current tools file
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// The file that `--suggest` wrote
+    /// The file written by `--suggest`
     #[arg(long, value_name = "FILE")]
     pub(crate) suggestions: PathBuf,
 
-    /// The numbers of the proposals to apply; by default those that were accepted in a review
+    /// The numbers of the proposals to apply; by default those accepted in a review
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     pub(crate) accept: Option<Vec<usize>>,
 
@@ -181,10 +182,10 @@ pub(crate) struct ApplyArguments {
 /// Review proposals on the terminal, one key per decision
 ///
 /// `y` accepts, `n` rejects, space leaves a proposal open, `b` goes back, `q` quits. Every decision is saved
-/// at once, so a review can be interrupted and continues with the first open proposal.
+/// immediately, so an interrupted review continues with the first open proposal.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
-    /// The file that `--suggest` wrote; decisions are saved in it
+    /// The file written by `--suggest`; decisions are saved in it
     #[arg(value_name = "SUGGESTIONS")]
     pub(crate) suggestions: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `callwright replay`: recorded traffic → what is wrong with it, and where the schema is too strict.
+//! `callwright replay`: reads recorded traffic; reports what is wrong with it and where schemas are too strict.
 
 mod apply;
 pub(crate) mod args;
@@ -17,29 +17,29 @@ use callwright_replay::run::{Checkpoint, ReplaySettings, Run, SettingsDigest};
 use callwright_replay::source;
 use callwright_replay::summary::{Merged, Summary};
 
-use self::args::{MergeArguments, ReplayArguments, RunArguments, Step};
+use self::args::{MergeArguments, ReplayArguments, ReplayCommand, RunArguments};
 use self::output::About;
 use crate::args::REPAIRS;
 use crate::input::shown;
-use crate::progress::Progress;
-use crate::{Outcome, input, say};
+use crate::progress::ProgressLine;
+use crate::{CommandOutcome, input, say};
 
-/// The largest state or summary that is read. They are bounded, and take a few megabytes.
+/// The largest state or summary that is read. Both are bounded, and take a few megabytes.
 const LARGEST_STATE: u64 = 512 * 1024 * 1024;
 
-/// How an interrupted program ends, by custom.
+/// The conventional exit code after Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-pub(crate) fn run(arguments: &ReplayArguments) -> Result<Outcome> {
-    match &arguments.step {
+pub(crate) fn run(arguments: &ReplayArguments) -> Result<CommandOutcome> {
+    match &arguments.command {
         None => run_logs(&arguments.run),
-        Some(Step::Merge(arguments)) => merge(arguments),
-        Some(Step::Apply(arguments)) => apply::run(arguments),
-        Some(Step::Review(arguments)) => review::run(&arguments.suggestions),
+        Some(ReplayCommand::Merge(arguments)) => merge(arguments),
+        Some(ReplayCommand::Apply(arguments)) => apply::run(arguments),
+        Some(ReplayCommand::Review(arguments)) => review::run(&arguments.suggestions),
     }
 }
 
-fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
+fn run_logs(arguments: &RunArguments) -> Result<CommandOutcome> {
     let inputs = source::find(&arguments.logs)?;
     let settings_files = [
         &arguments.tools,
@@ -56,7 +56,7 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     if settings.tools.is_none() && std::io::stderr().is_terminal() {
         say(
             "tools",
-            "looking for them in the logs first; --tools FILE saves the time",
+            "looking for tools in the logs first; --tools FILE saves this step",
         );
     }
     let state = arguments.state.as_deref();
@@ -65,7 +65,7 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
         Some(path) => resume(path, inputs, settings)?,
     };
     let (read, calls) = (run.progress(), run.calls());
-    let progress = Progress::new(read.total_bytes(), read, move |seconds| {
+    let progress = ProgressLine::new(read.total_bytes(), read, move |seconds| {
         #[expect(
             clippy::cast_precision_loss,
             reason = "a rate that is shown without fractions"
@@ -89,7 +89,10 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
             Some(_) => "run the same command again to continue",
             None => "with --state FILE a run can continue where it stopped",
         };
-        say("interrupted", &format!("this is what was done; {how}"));
+        say(
+            "interrupted",
+            &format!("the report covers what was done so far; {how}"),
+        );
     } else if let Some(path) = state.filter(|path| path.exists()) {
         std::fs::remove_file(path).with_context(|| format!("cannot delete {}", shown(path)))?;
     }
@@ -99,7 +102,7 @@ fn run_logs(arguments: &RunArguments) -> Result<Outcome> {
     };
     let outcome = report(summary, &about, &arguments.output)?;
     Ok(if interrupted {
-        Outcome::Passed(INTERRUPTED)
+        CommandOutcome::Passed(INTERRUPTED)
     } else {
         outcome
     })
@@ -112,12 +115,12 @@ fn resume(path: &Path, inputs: Vec<source::Input>, settings: ReplaySettings) -> 
     let checkpoint =
         Checkpoint::from_json(&text).with_context(|| format!("in the state {shown}"))?;
     let run = Run::resume(inputs, settings, checkpoint)
-        .with_context(|| format!("the run of {shown} cannot be resumed"))?;
+        .with_context(|| format!("cannot resume the run of {shown}"))?;
     say("resumed", &format!("the run continues from {shown}"));
     Ok(run)
 }
 
-fn merge(arguments: &MergeArguments) -> Result<Outcome> {
+fn merge(arguments: &MergeArguments) -> Result<CommandOutcome> {
     let parts = arguments.parts.iter().map(PathBuf::as_path);
     output::check(&arguments.output, None, parts)?;
     let mut summary = Summary::default();
@@ -129,11 +132,11 @@ fn merge(arguments: &MergeArguments) -> Result<Outcome> {
             Merged::Added => {}
             Merged::Known => say(
                 "skipped",
-                &format!("{}: its parts are counted already", shown(path)),
+                &format!("{}: its parts have already been counted", shown(path)),
             ),
             Merged::Replaced => say(
                 "replaced",
-                &format!("{} holds all parts before it", shown(path)),
+                &format!("{} already contains all parts before it", shown(path)),
             ),
         }
     }
@@ -144,15 +147,15 @@ fn merge(arguments: &MergeArguments) -> Result<Outcome> {
     report(summary, &about, &arguments.output)
 }
 
-/// Writes and prints what was asked for.
+/// Writes and prints the requested outputs.
 fn report(
     summary: Summary,
     about: &About<'_>,
     arguments: &args::OutputArguments,
-) -> Result<Outcome> {
+) -> Result<CommandOutcome> {
     let calls = summary.calls.calls;
     let unread = summary.input.records > 0 && calls == 0 && summary.input.formats.is_empty();
-    // Calls that were not judged must not end in success.
+    // A run that judged nothing must not exit with success.
     let unjudged = calls > 0 && summary.undeclared_calls() >= calls && !summary.compared;
     let finding = if summary.compared {
         summary.changes.iter().any(|(key, _)| key.stricter)
@@ -161,15 +164,15 @@ fn report(
     };
     output::write_all(summary, about, arguments)?;
     Ok(match (unread || unjudged, finding) {
-        (true, _) => Outcome::Malformed,
-        (_, true) => Outcome::Findings,
-        _ => Outcome::Clean,
+        (true, _) => CommandOutcome::Malformed,
+        (_, true) => CommandOutcome::Findings,
+        _ => CommandOutcome::Clean,
     })
 }
 
 /// The settings of a run, and the text of its tools file.
 fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)> {
-    // Every option is named here: a new one does not compile until it is decided whether counts depend on it.
+    // Every option is listed here, so a new one does not compile until it is decided whether the counts depend on it.
     let RunArguments {
         tools,
         policy,
@@ -203,7 +206,7 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
                 (None, Some(tools)) => tools.clone(),
                 (None, None) => {
                     bail!(
-                        "--against-policy compares policies for the tools of --tools; give that too"
+                        "--against-policy compares policies for the tools of --tools; add --tools"
                     )
                 }
             };
@@ -226,7 +229,7 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
     Ok((settings, text))
 }
 
-/// Reads the files that counts depend on, and notes what is in them.
+/// Reads the files that the counts depend on, and digests their contents.
 struct Sources {
     repair: Option<RepairPolicy>,
     digest: SettingsDigest,
@@ -249,7 +252,7 @@ impl Sources {
     }
 }
 
-/// Set by the first Ctrl-C; the second ends the program at once.
+/// Set by the first Ctrl-C; the second one ends the program immediately.
 fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! What a replay writes and prints.
+//! Writes and prints the outputs of a replay.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,22 +13,22 @@ use callwright_replay::summary::Summary;
 
 use super::args::OutputArguments;
 use super::review;
-use crate::args::Format;
+use crate::args::OutputFormat;
 use crate::input::shown;
 
-/// How wide text is that does not go to a terminal.
+/// The width of text that does not go to a terminal.
 const USUAL_WIDTH: usize = 100;
 
-/// What a report is about.
+/// The subject of a report.
 pub(super) struct About<'a> {
-    /// The logs, as they were named.
+    /// The logs, as given on the command line.
     pub(super) logs: &'a str,
     /// The text of the tools file, if there is one.
     pub(super) tools: Option<&'a str>,
 }
 
-/// Fails at once if an output could not be written at the end of a long run, or would replace what is `read`, or another
-/// output.
+/// Fails early if an output could not be written at the end of a long run, or would overwrite a file that is `read`,
+/// or another output.
 pub(super) fn check<'p>(
     arguments: &'p OutputArguments,
     state: Option<&'p Path>,
@@ -44,20 +44,20 @@ pub(super) fn check<'p>(
     for path in files.chain(state) {
         let cannot = format!("cannot write {}", shown(path));
         if path.is_dir() {
-            bail!("{cannot}: it is a folder; name a file in it");
+            bail!("{cannot}: it is a directory; give a file");
         }
         let place = place(path).with_context(|| {
             let folder = path.parent().map(shown).unwrap_or_default();
-            format!("{cannot}: there is no folder {folder}; create it first")
+            format!("{cannot}: the directory {folder} does not exist; create it first")
         })?;
         if !taken.insert(place) {
-            bail!("{cannot}: this run reads it, or writes something else to it; name another file");
+            bail!("{cannot}: this run already reads it or writes to it; give another file");
         }
     }
     Ok(())
 }
 
-/// Where a file is, or will be, whatever leads to it.
+/// The canonical path that a file has or will have.
 pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize().or_else(|_| {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -66,7 +66,7 @@ pub(super) fn place(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// Writes the files that were asked for, and prints the report.
+/// Writes the requested files and prints the report.
 pub(super) fn write_all(
     summary: Summary,
     about: &About<'_>,
@@ -106,7 +106,7 @@ pub(super) fn write_all(
     Ok(())
 }
 
-/// How wide the terminal is.
+/// The width of the terminal.
 fn width() -> usize {
     let width = console::Term::stdout().size_checked();
     width.map_or(USUAL_WIDTH, |(_, width)| usize::from(width))
@@ -124,15 +124,15 @@ fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
     };
     let cannot = "cannot write the report to standard output";
     let text = match arguments.format {
-        Format::Json => {
+        OutputFormat::Json => {
             let mut stdout = io::BufWriter::new(io::stdout().lock());
             report::write_json(report, &mut stdout).context(cannot)?;
             return (stdout.write_all(b"\n"))
                 .and_then(|()| stdout.flush())
                 .context(cannot);
         }
-        // anstream removes the colours that the terminal cannot show.
-        Format::Text => report::text(report, width(), true, written)?,
+        // anstream strips colours that the terminal cannot show.
+        OutputFormat::Text => report::text(report, width(), true, written)?,
     };
     let mut stdout = anstream::stdout();
     stdout
@@ -141,7 +141,7 @@ fn print(report: &Report, arguments: &OutputArguments) -> Result<()> {
         .context(cannot)
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file completely or not at all.
 pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let cannot = || format!("cannot write {}", shown(path));
     let mut name = path.file_name().unwrap_or_default().to_owned();

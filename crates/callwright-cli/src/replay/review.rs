@@ -1,7 +1,7 @@
-//! `--review`: one proposal after the other on the terminal, one key per decision.
+//! `--review`: shows one proposal after another on the terminal, one key per decision.
 //!
-//! Each decision is written to the file of suggestions at once, so an interrupted review continues with the first proposal
-//! that is open.
+//! Each decision is written to the suggestions file immediately, so an interrupted review continues with the first
+//! open proposal.
 
 use std::io::{IsTerminal, Write as _};
 use std::path::Path;
@@ -12,12 +12,12 @@ use serde_json::Value as Json;
 
 use super::{LARGEST_STATE, output};
 use crate::input::{printable, shown};
-use crate::{Outcome, input, say};
+use crate::{CommandOutcome, input, say};
 
-/// The member of a proposal that holds what was decided about it.
+/// The member of a proposal that holds the decision.
 const DECISION: &str = "decision";
 
-/// What a key of the keyboard means.
+/// The meaning of a key press.
 enum KeyPress {
     Decide(&'static str),
     Back,
@@ -25,13 +25,13 @@ enum KeyPress {
     Quit,
 }
 
-/// Walks through the proposals of a file that are not decided yet.
-pub(super) fn run(path: &Path) -> Result<Outcome> {
+/// Walks through the undecided proposals of a file.
+pub(super) fn run(path: &Path) -> Result<CommandOutcome> {
     let mut file = read(path)?;
     let places = places(&file);
     if places.is_empty() {
         say("review", "no proposals to decide on");
-        return Ok(Outcome::Clean);
+        return Ok(CommandOutcome::Clean);
     }
     let terminal = Term::stderr();
     if !terminal.is_term() || !std::io::stdin().is_terminal() {
@@ -67,23 +67,25 @@ pub(super) fn run(path: &Path) -> Result<Outcome> {
     say(
         "review",
         &format!(
-            "{} accepted, {open} open; `callwright replay apply --tools TOOLS --suggestions {path}` writes the new tools",
+            "{} accepted, {open} open; run `callwright replay apply --tools TOOLS --suggestions {path}` to write the new tools",
             accepted.len()
         ),
     );
-    Ok(Outcome::Clean)
+    Ok(CommandOutcome::Clean)
 }
 
-/// Reads a file of suggestions.
+/// Reads a suggestions file.
 pub(super) fn read(path: &Path) -> Result<Json> {
-    let text = input::read_text(path, "file of suggestions", LARGEST_STATE)?;
+    let text = input::read_text(path, "suggestions file", LARGEST_STATE)?;
     serde_json::from_str(&text).map_err(|error| {
         let path = shown(path);
-        anyhow::anyhow!("{path} is not a file of suggestions: {error}; give what `--suggest` wrote")
+        anyhow::anyhow!(
+            "{path} is not a suggestions file: {error}; give a file written by `--suggest`"
+        )
     })
 }
 
-/// The numbers of the proposals that were accepted.
+/// The numbers of the accepted proposals.
 pub(super) fn accepted(file: &Json) -> Vec<usize> {
     places(file)
         .iter()
@@ -93,7 +95,7 @@ pub(super) fn accepted(file: &Json) -> Vec<usize> {
         .collect()
 }
 
-/// Where the proposals are in the file, by their numbers.
+/// The paths of the proposals in the file, by their numbers.
 fn places(file: &Json) -> Vec<String> {
     let mut places = Vec::new();
     let tools = file.get("tools").and_then(Json::as_array);
