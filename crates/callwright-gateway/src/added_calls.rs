@@ -1,24 +1,24 @@
-//! Calls that an answer gets besides those that came as such: out of text, or out of a call that holds several.
+//! Calls added to an answer: found in its text, or split out of a call that contains several.
 
 use callwright::wire::StreamedAnswer;
 
 use crate::api::Api;
 use crate::guard::NewCall;
 
-/// The calls that are added to a choice.
+/// The calls added to a choice.
 #[derive(Debug)]
 pub(crate) struct AddedCalls {
-    /// How much of the text stays.
+    /// How many bytes of the text are kept.
     pub(crate) rest: usize,
     pub(crate) calls: Vec<AddedCall>,
-    /// The number of the first of them among the parts of the answer, or among the calls of the choice where only these are
+    /// The index of the first one among the parts of the answer, or among the calls of the choice if only calls are
     /// numbered.
     pub(crate) first_number: u64,
-    /// Whether the client has got them.
+    /// Whether the client already has them.
     pub(crate) are_sent: bool,
 }
 
-/// One of them, with the id that it is given.
+/// One of them, with its assigned id.
 #[derive(Debug)]
 pub(crate) struct AddedCall {
     pub(crate) id: String,
@@ -26,7 +26,7 @@ pub(crate) struct AddedCall {
 }
 
 impl AddedCalls {
-    /// Calls that come after everything else in a choice.
+    /// Calls that follow everything else in a choice.
     pub(crate) fn after_all(
         api: Api,
         answer: &StreamedAnswer,

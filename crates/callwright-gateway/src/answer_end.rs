@@ -1,8 +1,10 @@
-//! What is only decided when an answer is over: whether its calls become a text, or are asked for again.
+//! Decisions that can only be made at the end of an answer: replacing its calls with a text, or asking the model
+//! again.
 //!
-//! Takes what the guard lets go. From the first call on it is kept until the end is known, and then goes on as it is,
-//! without its calls, or with other arguments in them. Without anything to decide, everything passes at once. What has
-//! gone to the client is never taken back: should the answer come out differently up to there, it goes on as it was.
+//! Takes the guard's output; returns what to send to the client. From the first call on, output is kept until the end
+//! is known, and then sent unchanged, without its calls, or with other arguments in them. If there is nothing to
+//! decide, everything passes immediately. Never takes back what the client already has: if the result would differ in
+//! that part, the answer is sent unchanged.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -28,28 +30,29 @@ use crate::relay::Relay;
 use crate::stop::{StoppedAnswer, StoppedEvent};
 use crate::unjudged::{Unjudged, contained};
 
-/// How many bytes of a stream are kept to ask again. Envelopes are most of it: ten thousand tokens have about two megabytes.
+/// How many bytes of a stream are kept for asking again. Most of them are envelopes: ten thousand tokens take about
+/// two megabytes.
 const MOST_LOGGED: usize = 4 * 1024 * 1024;
 
 /// The end of one answer.
 pub(crate) struct AnswerEnd {
     api: Api,
-    /// Whether calls that go round in circles become a text.
+    /// Whether looping calls are replaced with a text.
     stops: bool,
-    /// Asks again for calls that were refused.
+    /// Asks again for refused calls.
     reasker: Option<Reasker>,
-    /// All events as they came, if the model may be asked again.
+    /// All events as received, if the model may be asked again.
     log: Vec<Bytes>,
     logged_bytes: usize,
-    /// What the guard has let go and the client does not have.
+    /// Output of the guard that the client does not have yet.
     kept: Vec<Bytes>,
-    /// What the client has.
+    /// A hash of what the client has.
     sent: Xxh3,
     sent_bytes: usize,
     stopped: Option<StoppedAnswer>,
     /// Whether the model gave up on a call.
     is_given_up: bool,
-    /// Whether something here has failed for a reason that is not the answer's.
+    /// Whether our own code failed here.
     has_defect: bool,
 }
 
@@ -70,22 +73,22 @@ impl AnswerEnd {
         }
     }
 
-    /// How many bytes wait for the end.
+    /// How many bytes are held until the end.
     pub(crate) fn held_bytes(&self) -> usize {
         self.kept.iter().map(Bytes::len).sum()
     }
 
-    /// Whether anything waits for the end.
+    /// Whether anything is held until the end.
     pub(crate) fn is_holding(&self) -> bool {
         !self.kept.is_empty()
     }
 
-    /// Whether something here has failed since this was asked.
+    /// Whether our own code failed since the last time this was asked.
     pub(crate) fn take_defect(&mut self) -> bool {
         std::mem::take(&mut self.has_defect)
     }
 
-    /// Notes an event as it came.
+    /// Logs an event as received.
     pub(crate) fn note(&mut self, event: &Bytes) {
         if self.reasker.is_some() && contained(|| self.log(event)).is_none() {
             self.has_defect = true;
@@ -106,13 +109,14 @@ impl AnswerEnd {
         }
     }
 
-    /// The model will not be asked again.
+    /// Rules out asking the model again.
     pub(crate) fn never_ask(&mut self) {
         self.reasker = None;
         self.log = Vec::new();
     }
 
-    /// Takes what the guard let go, and leaves what goes to the client now. Says whether the model is to be asked again.
+    /// Takes the guard's output, and leaves what can be sent to the client now. Returns whether to ask the model
+    /// again.
     pub(crate) fn pass(
         &mut self,
         out: &mut Vec<Bytes>,
@@ -180,7 +184,7 @@ impl AnswerEnd {
         false
     }
 
-    /// Lets everything go as it is; nothing is decided any more.
+    /// Releases everything unchanged; nothing is decided any more.
     pub(crate) fn release(&mut self, out: &mut Vec<Bytes>) {
         self.kept.append(out);
         std::mem::swap(&mut self.kept, out);
@@ -188,7 +192,7 @@ impl AnswerEnd {
         self.never_ask();
     }
 
-    /// A whole body, after the guard. Returns what it becomes, if it changes.
+    /// Takes a whole body after the guard. Returns its replacement, if it changes.
     pub(crate) async fn body(
         mut self,
         body: &str,
@@ -238,7 +242,7 @@ impl AnswerEnd {
         }
     }
 
-    /// Asks the model again for what was refused in a stream that is over.
+    /// Asks the model again for what was refused in a finished stream.
     pub(crate) fn ask(
         &mut self,
         guard: &AnswerGuard,
@@ -257,7 +261,7 @@ impl AnswerEnd {
         Some(or_not(reasker.ask(relay, gate, first?, calls, refused)))
     }
 
-    /// What takes the place of an answer that gave up, judged like any other.
+    /// The judged replacement for an answer in which the model gave up.
     fn instead(&self, asked: &AskedAgain, judge: &mut AnswerJudge) -> Option<String> {
         judge.asked_again(asked);
         let answer = asked.instead.as_ref()?;
@@ -266,7 +270,7 @@ impl AnswerEnd {
         guard.body(answer, judge).or_else(|| Some(answer.clone()))
     }
 
-    /// The stream goes on, now that the outcome of asking again is known.
+    /// Continues the stream, now that the outcome of asking again is known.
     pub(crate) fn conclude(
         &mut self,
         asked: &AskedAgain,
@@ -303,7 +307,7 @@ impl AnswerEnd {
         }
     }
 
-    /// The whole stream once more, with other decisions; what the client has not got of it.
+    /// Runs the whole stream again with other decisions; returns the part that the client does not have yet.
     fn again(&self, gate: Arc<Gate>, mut decided: Decided) -> Option<Bytes> {
         let mut guard = AnswerGuard::new(gate, self.api);
         let mut out = Vec::new();
@@ -322,7 +326,7 @@ impl AnswerEnd {
         answer: &StreamedAnswer,
     ) -> Option<StoppedAnswer> {
         let text = judge.stop_text.as_deref().filter(|_| self.stops)?;
-        // With several choices it is not known which one the client takes.
+        // With several choices, we cannot know which one the client uses.
         let [choice] = answer.choices.as_slice() else {
             return None;
         };
@@ -330,7 +334,7 @@ impl AnswerEnd {
     }
 }
 
-/// The outcome of asking again; a defect of ours on the way is an answer that does not count.
+/// The outcome of asking again; a failure of our own counts as an unusable answer.
 fn or_not(
     asking: impl Future<Output = AskedAgain> + Send + 'static,
 ) -> Pin<Box<dyn Future<Output = AskedAgain> + Send>> {
@@ -338,7 +342,7 @@ fn or_not(
     Box::pin(asking.map(|asked| asked.unwrap_or_else(|_| AskedAgain::not(Unjudged::Defect.name()))))
 }
 
-/// Whether the model may be asked again for what was refused: it is all about calls that were judged, in one choice.
+/// Whether the model may be asked again: everything refused is a judged call, in a single choice.
 fn may_ask(judge: &AnswerJudge, answer: &StreamedAnswer) -> bool {
     let is_plain = answer.choices.len() == 1 && answer.calls.iter().all(|call| !call.is_foreign);
     is_plain && answer.calls.len() == judge.decided() && may_all_be_asked_for(judge.refused())
@@ -384,7 +388,7 @@ fn without_calls(stopped: &mut StoppedAnswer, events: &[Bytes]) -> Vec<Bytes> {
     out
 }
 
-/// Decides as was decided before.
+/// Repeats earlier decisions.
 struct Decided(VecDeque<Decision>);
 
 impl CallJudge for Decided {

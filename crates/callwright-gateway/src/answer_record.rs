@@ -1,17 +1,17 @@
-//! The records of the calls of one answer.
+//! The event records of the calls of one answer.
 //!
-//! The last one waits until another call is judged or the answer is over: what is mended around a call is only known when the
-//! client gets it.
+//! Takes one record per call, and passes them on to the sinks. The last one waits until another call is judged or the
+//! answer ends: what is mended around a call is only known when the client gets it.
 
 use callwright::event::{Event, Sinks};
 use callwright::wire::EnvelopeDefect;
 
-/// Takes the records of one answer, and hands them on.
+/// Collects the records of one answer and passes them on.
 #[derive(Debug)]
 pub(crate) struct AnswerRecord {
     sinks: Sinks,
     last: Option<Box<Event>>,
-    /// What was mended that no record has.
+    /// Defects mended that are not in any record yet.
     mended: Vec<&'static str>,
 }
 
@@ -30,7 +30,7 @@ impl AnswerRecord {
         self.last = Some(Box::new(event));
     }
 
-    /// Something was mended around the calls.
+    /// Notes a defect mended around the calls.
     pub(crate) fn mended(&mut self, defect: EnvelopeDefect) {
         let name = defect.name();
         if !self.mended.contains(&name) {
@@ -38,7 +38,7 @@ impl AnswerRecord {
         }
     }
 
-    /// Hands on what waits: nothing more is mended.
+    /// Passes on what is waiting: nothing more will be mended.
     pub(crate) fn finish(&mut self) {
         if let Some(mut event) = self.last.take() {
             event.mended = std::mem::take(&mut self.mended);

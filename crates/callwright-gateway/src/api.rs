@@ -1,11 +1,13 @@
-//! The APIs that are judged: recognised by the path of a request.
+//! The APIs whose answers are judged, recognised by the path of a request.
 //!
-//! Everything that differs between APIs matches on [`Api`] without a catch-all arm, so that the compiler lists what a new one needs.
+//! Everything that differs between APIs matches on [`Api`] without a catch-all arm, so the compiler lists what a new
+//! one needs.
 
 use callwright::wire::Provider;
 use hyper::Uri;
 
-/// An API whose answers are judged. Not `non_exhaustive`: code that handles each of them should not compile when there is a new one.
+/// An API whose answers are judged. Not `non_exhaustive`: code that handles each API should fail to compile when one
+/// is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Api {
     /// OpenAI chat completions.
@@ -18,7 +20,7 @@ pub enum Api {
     Gemini,
 }
 
-/// How the paths of an API end. What is before that (`/v1`, `/openai/deployments/…`) differs between hosts.
+/// How the paths of an API end. The prefix (`/v1`, `/openai/deployments/…`) differs between hosts.
 const PATHS: [(&str, Api); 7] = [
     ("/chat/completions", Api::Chat),
     ("/responses", Api::Responses),
@@ -31,10 +33,10 @@ const PATHS: [(&str, Api); 7] = [
 ];
 
 impl Api {
-    /// All of them.
+    /// All APIs.
     pub const ALL: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
 
-    /// The API of a path; `None` if requests to it pass as they are.
+    /// The API of a path; `None` if its requests pass through unjudged.
     pub fn of_path(path: &str) -> Option<Api> {
         let path = path.trim_end_matches('/');
         let found = PATHS.iter().find(|(end, _)| path.ends_with(end));
@@ -51,7 +53,7 @@ impl Api {
         }
     }
 
-    /// The provider whose shapes it has.
+    /// The provider whose wire format it uses.
     pub fn provider(self) -> Provider {
         match self {
             Api::Chat => Provider::OpenAiChat,
@@ -61,7 +63,7 @@ impl Api {
         }
     }
 
-    /// The member of a request that its conversation is in.
+    /// The request member that contains the conversation.
     pub(crate) fn history_key(self) -> &'static str {
         match self {
             Api::Chat | Api::Messages => "messages",
@@ -78,7 +80,7 @@ impl Api {
         }
     }
 
-    /// Whether the provider keeps an answer unless the request says otherwise.
+    /// Whether the provider stores answers unless the request says otherwise.
     pub(crate) fn keeps_answers(self) -> bool {
         match self {
             Api::Responses => true,
@@ -86,7 +88,7 @@ impl Api {
         }
     }
 
-    /// Whether an event of a stream has a list of parts, in which calls can be put.
+    /// Whether a stream event has a list of parts, to which calls can be added.
     pub(crate) fn events_hold_parts(self) -> bool {
         match self {
             Api::Gemini => true,
@@ -94,7 +96,7 @@ impl Api {
         }
     }
 
-    /// Whether an answer without a finish reason has not ended.
+    /// Whether an answer without a finish reason is incomplete.
     pub(crate) fn always_says_how_it_ended(self) -> bool {
         match self {
             Api::Responses | Api::Messages => true,
@@ -103,14 +105,14 @@ impl Api {
     }
 }
 
-/// The model in a path, where it is not in the body: Gemini's, Vertex's, and the deployments of Azure.
+/// The model named in a path rather than in the body: Gemini, Vertex, and Azure deployments.
 pub(crate) fn model_in_path(path: &str) -> Option<&str> {
     let after = |key: &str| path.rsplit_once(key).map(|(_, after)| after);
     let model = after("/models/").or_else(|| after("/deployments/"))?;
     model.split([':', '/']).next()
 }
 
-/// Whether the answer to a request comes as a JSON list, piece by piece: Gemini's unless an event stream is asked for.
+/// Whether the answer is streamed as a JSON array: Gemini, unless an event stream is requested.
 pub(crate) fn streams_an_array(asked: &Uri) -> bool {
     let mut query = asked.query().unwrap_or_default().split('&');
     asked.path().ends_with(":streamGenerateContent") && !query.any(|pair| pair == "alt=sse")
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_path_tells_the_api() {
+    fn a_path_suffix_identifies_the_api() {
         for (path, api) in [
             ("/v1/chat/completions", Some("chat")),
             ("/openai/deployments/gpt/chat/completions", Some("chat")),

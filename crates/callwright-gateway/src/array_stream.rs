@@ -1,8 +1,9 @@
-//! Gemini's streams without `alt=sse`: one JSON list, written piece by piece.
+//! Gemini's streams without `alt=sse`: a single JSON array, written piece by piece.
 //!
-//! Takes the bytes of the list; returns its elements as events of an event stream, each with a number, so that they are judged
-//! like any other; and makes bytes of the list again of the events that come back. An element that comes back as it was goes on as
-//! the bytes that came. Anything but a list of objects is not cut, and passes as it is at the end.
+//! Takes the bytes of the array; returns its elements as numbered events of an event stream, so that they are judged
+//! like any other, and turns the events that come back into bytes of the array again. An element that comes back
+//! unchanged is sent as the bytes received. Anything but an array of objects is never cut, and passes unchanged at
+//! the end.
 
 use std::collections::VecDeque;
 
@@ -12,21 +13,21 @@ use callwright_http::upstream::TransferError;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-/// What comes before an element of ours.
+/// Written before an element of ours.
 const BETWEEN: &[u8] = b",\n";
 
-/// The elements of a list that is still being written.
+/// Reads the elements of an array that is still being written.
 #[derive(Debug)]
-pub(crate) struct ArrayReader {
+pub(crate) struct ArrayStream {
     body: Incoming,
     cutter: ArrayCutter,
     max_bytes: usize,
 }
 
-impl ArrayReader {
-    /// Elements of at most `max_bytes`.
+impl ArrayStream {
+    /// Accepts elements of at most `max_bytes`.
     pub(crate) fn new(body: Incoming, max_bytes: usize) -> Self {
-        ArrayReader {
+        ArrayStream {
             body,
             cutter: ArrayCutter::default(),
             max_bytes,
@@ -53,12 +54,12 @@ impl ArrayReader {
         }
     }
 
-    /// What comes after the last element.
+    /// The bytes after the last element.
     pub(crate) fn rest(&mut self) -> Bytes {
         self.cutter.buffer.split().freeze()
     }
 
-    /// An event as a part of the list.
+    /// An event as a piece of the array.
     pub(crate) fn written(&mut self, event: Bytes) -> Bytes {
         self.cutter.written(event)
     }
@@ -67,14 +68,14 @@ impl ArrayReader {
 #[derive(Debug, Default)]
 struct ArrayCutter {
     buffer: BytesMut,
-    /// How much of the buffer was looked at.
+    /// How much of the buffer has been scanned.
     scanned: usize,
     depth: usize,
     in_string: bool,
     is_escaped: bool,
-    /// Where the element begins that is read now.
+    /// Where the current element begins.
     began: Option<usize>,
-    /// It is not a list of objects.
+    /// It is not an array of objects.
     is_other: bool,
     cut: u64,
     /// Elements that have not come back yet.
@@ -90,7 +91,7 @@ struct CutElement {
 }
 
 impl ArrayCutter {
-    /// The next whole element, as an event.
+    /// The next complete element, as an event.
     fn cut(&mut self) -> Option<Bytes> {
         while !self.is_other && self.scanned < self.buffer.len() {
             let byte = self.buffer[self.scanned];
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_comes_back_as_its_bytes_however_it_is_cut() {
+    fn an_array_is_restored_byte_for_byte_however_it_is_cut() {
         for size in 1..LIST.len() {
             let (mut cutter, events) = cut(LIST, size);
             assert_eq!(events.len(), 3);
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_ours_and_changed_ones_fit_in() {
+    fn added_and_changed_elements_fit_in() {
         let (mut cutter, events) = cut(r#"[{"a":1},{"b":2}]"#, 100);
         let own = Bytes::from_static(b"data: {\"own\":true}\n\n");
         let changed = Bytes::from(with_data(&events[1], Some(br#"{"b":3}"#)));

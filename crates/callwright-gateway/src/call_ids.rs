@@ -1,7 +1,8 @@
-//! Ids of calls: each call has its own, in its answer and in the conversation that the answer continues.
+//! Call ids, unique within the answer and the conversation that it continues.
 //!
-//! Takes the ids of a conversation and the calls of an answer as they come; says which of them get another id, and which ids
-//! calls get that had none. The same answer to the same conversation always gets the same ids, streamed or not.
+//! Takes the ids of a conversation and the calls of an answer as they arrive; returns the new ids of calls whose id
+//! is taken or missing. Deterministic: the same answer to the same conversation always gets the same ids, streamed or
+//! not.
 
 use std::collections::HashSet;
 
@@ -9,45 +10,45 @@ use callwright::wire::StreamedAnswer;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
-/// The longest id that every provider takes back.
+/// The longest id that every provider accepts back.
 const LONGEST: usize = 40;
 
-/// As long as all ids of Mistral are, of which it takes no others.
+/// The length of Mistral's ids; it accepts no other length.
 const MISTRAL: usize = 9;
 
-/// The ids that the calls of a conversation have.
+/// The call ids used in a conversation.
 #[derive(Debug, Clone, Default)]
 pub struct TakenIds(pub(crate) HashSet<u64>);
 
 impl TakenIds {
-    /// These.
+    /// Collects these ids.
     pub fn of<'a>(ids: impl IntoIterator<Item = &'a str>) -> Self {
         let keys = ids.into_iter().map(|id| TakenIds::key(id.as_bytes()));
         TakenIds(keys.collect())
     }
 
-    /// How an id is remembered: conversations are long, and nothing is asked of ids but whether they are the same.
+    /// Ids are stored as hashes: conversations are long, and ids are only compared for equality.
     pub(crate) fn key(id: &[u8]) -> u64 {
         xxh3_64(id)
     }
 }
 
-/// The ids of the calls of one answer.
+/// The call ids of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds {
     taken: TakenIds,
-    /// Those of this answer, each with its choice.
+    /// The ids of this answer, each with its choice.
     used: HashSet<u64>,
-    /// What is known of each call, by its number.
+    /// The state of each call's id, by its number.
     known: Vec<KnownId>,
 }
 
 #[derive(Debug, Default, Clone)]
 enum KnownId {
-    /// It has not come.
+    /// It has not arrived.
     #[default]
     None,
-    /// It stays.
+    /// It is kept.
     Own,
     Instead {
         id: String,
@@ -63,7 +64,7 @@ impl CallIds {
         }
     }
 
-    /// Looks at the ids that have come.
+    /// Processes the ids that have arrived.
     pub(crate) fn follow(&mut self, answer: &StreamedAnswer) {
         self.known.resize(answer.calls.len(), KnownId::None);
         for (at, call) in answer.calls.iter().enumerate() {
@@ -90,7 +91,7 @@ impl CallIds {
         }
     }
 
-    /// The id that a call gets because another one has its own.
+    /// The replacement id of a call whose own id is taken.
     pub(crate) fn instead(&self, at: usize) -> Option<&str> {
         match self.known.get(at)? {
             KnownId::Instead { id, .. } => Some(id),
@@ -98,7 +99,7 @@ impl CallIds {
         }
     }
 
-    /// The same, and whether it is asked for the first time.
+    /// Same, and whether this is the first time it is requested.
     pub(crate) fn write_instead(&mut self, at: usize) -> Option<(&str, bool)> {
         match self.known.get_mut(at)? {
             KnownId::Instead { id, is_told } => Some((id, !std::mem::replace(is_told, true))),
@@ -106,7 +107,7 @@ impl CallIds {
         }
     }
 
-    /// Ids for calls that a call was split into, besides the first.
+    /// Ids for the calls that a call was split into, except the first.
     pub(crate) fn of_others(
         &self,
         answer: &StreamedAnswer,
@@ -125,7 +126,7 @@ impl CallIds {
         }
     }
 
-    /// This id, or one that comes from it if a call has it.
+    /// This id, or one derived from it if it is taken.
     pub(crate) fn free(&self, choice: usize, id: String) -> String {
         if self.is_free(choice, &id) {
             return id;
@@ -138,7 +139,7 @@ impl CallIds {
             && !self.used.contains(&used_key(choice, id))
     }
 
-    /// Free ids that come from another one.
+    /// Free ids derived from another one.
     fn derived<'i>(&'i self, choice: usize, id: &'i str) -> impl Iterator<Item = String> + 'i {
         let candidates = (2_usize..).map(move |number| derived(id, number));
         candidates.filter(move |id| self.is_free(choice, id))
@@ -149,7 +150,7 @@ fn used_key(choice: usize, id: &str) -> u64 {
     xxh3_64_with_seed(id.as_bytes(), u64::try_from(choice).unwrap_or(u64::MAX))
 }
 
-/// An id with a number, of characters and a length that providers take back.
+/// An id with a number, with a length and characters that providers accept back.
 pub(crate) fn derived(id: &str, number: usize) -> String {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric();
     if id.len() == MISTRAL && id.chars().all(is_letter) {
@@ -163,7 +164,7 @@ pub(crate) fn derived(id: &str, number: usize) -> String {
     }
 }
 
-/// An id for a call that has none, as long as OpenAI's are: the same if the same is told of the call.
+/// An id for a call without one, as long as OpenAI's ids; equal inputs give equal ids.
 pub(crate) fn made(told: &Value) -> String {
     format!("call_{}", hash(told, 24))
 }
@@ -180,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    /// The ids that the calls of an answer get after a conversation.
+    /// The ids that an answer's calls get after a conversation.
     fn ids(taken: &[&str], sent: &[&str]) -> Vec<String> {
         let calls: Vec<_> = sent
             .iter()
@@ -200,18 +201,18 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_another_call_has_gets_a_number() {
+    fn a_duplicate_id_gets_a_number() {
         assert_eq!(ids(&[], &["a", "b"]), ["a", "b"]);
         assert_eq!(ids(&[], &["a", "a", "a"]), ["a", "a_2", "a_3"]);
         assert_eq!(ids(&["a"], &["a", "b"]), ["a_2", "b"]);
         assert_eq!(ids(&["a", "a_2"], &["a", "a"]), ["a_3", "a_4"]);
-        // The number is taken by a later call, which then gets one itself.
+        // The number is taken by a later call, which then gets another one itself.
         assert_eq!(ids(&[], &["a", "a", "a_2"]), ["a", "a_2", "a_2_2"]);
         assert_eq!(ids(&[""], &["", ""]), ["", ""]);
     }
 
     #[test]
-    fn an_id_stays_one_that_its_provider_takes_back() {
+    fn a_new_id_is_one_that_its_provider_accepts() {
         let mistral = ids(&["abcDEF123"], &["abcDEF123"]);
         assert!(
             mistral[0].len() == 9 && mistral[0] != "abcDEF123",

@@ -1,38 +1,38 @@
-//! Which calls a request leaves room for, if they come as text.
+//! Which calls a request permits, if they are rescued from text.
 //!
-//! Models that call properly are kept to the request by their API. A model that writes a call as text is not, so this is:
-//! nothing is rescued that the client could not have got otherwise.
+//! The API keeps models that call properly within the limits of the request. A model that writes a call as text has
+//! no such limits, so they are enforced here: nothing is rescued that the client could not have got otherwise.
 
 use serde_json::Value;
 
-/// Which calls may be made of text.
+/// Which calls may be extracted from text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallScope {
-    /// The tools that may be called; `None` means all that are offered.
+    /// The tools that may be called; `None` means all the tools offered.
     pub tools: Option<Vec<String>>,
-    /// Whether there may be only one call in an answer.
+    /// Whether an answer may contain only one call.
     pub is_single: bool,
 }
 
-/// What a request says about the calls that it wants, each member as it was sent.
+/// What a request says about the calls it wants, each member as sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WantedCalls<'a> {
-    /// Of chat completions, responses and messages.
+    /// From chat completions, responses and messages.
     pub(crate) tool_choice: Option<&'a str>,
-    /// Gemini's.
+    /// From Gemini.
     pub(crate) tool_config: Option<&'a str>,
     pub(crate) parallel_tool_calls: Option<&'a str>,
 }
 
 impl CallScope {
-    /// Whether a call of a tool may be made, of so many in an answer.
+    /// Whether a tool may be called, in an answer with this many calls.
     pub(crate) fn allows(&self, tool: &str, calls: usize) -> bool {
         let is_allowed = |tools: &Vec<String>| tools.iter().any(|allowed| allowed == tool);
         self.tools.as_ref().is_none_or(is_allowed) && (calls <= 1 || !self.is_single)
     }
 
-    /// `None` if the request wants no call.
+    /// `None` if the request forbids calls.
     pub(crate) fn of(wanted: WantedCalls<'_>) -> Option<Self> {
         let read = |written: Option<&str>| {
             written.and_then(|text| serde_json::from_str::<Value>(text).ok())
@@ -78,7 +78,7 @@ impl CallScope {
     }
 }
 
-/// The names of tools in a choice of them: `{"type": "tool", "name": …}`, or further down.
+/// The tool names in a tool choice: `{"type": "tool", "name": …}`, or nested deeper.
 fn names(choice: &Value, found: &mut Vec<String>) {
     match choice {
         Value::Object(members) => {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_want_no_call() {
+    fn a_request_may_forbid_calls() {
         for choice in [r#""none""#, r#"{"type": "none"}"#] {
             assert_eq!(of_choice(choice), None, "{choice}");
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_may_want_some_calls_only() {
+    fn a_request_may_restrict_calls() {
         for choice in [
             r#"{"type": "function", "function": {"name": "look"}}"#,
             r#"{"type": "tool", "name": "look"}"#,

@@ -1,4 +1,4 @@
-//! Added calls in the form of each API: as a part of a whole answer, and as events of a stream.
+//! Writes added calls in the format of each API: as part of a whole answer, or as events of a stream.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::added_calls::{AddedCall, AddedCalls};
 use crate::api::Api;
 use crate::own_events::like;
 
-/// Gemini wants a signature beside each call, and documents this one for calls that it did not make.
+/// Gemini requires a signature beside each call, and documents this one for calls that it did not make.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// How many events a call is in a stream of responses.
+/// How many events a call takes in a stream of the responses API.
 const EVENTS_OF_RESPONSES: u64 = 4;
 
-/// A call as an entry of the list that the API has for it.
+/// A call as an entry of the API's list of calls.
 pub(crate) fn entry(api: Api, call: &AddedCall) -> String {
     let AddedCall { id, call } = call;
     let (name, arguments) = (&call.tool, &call.arguments);
@@ -25,7 +25,7 @@ pub(crate) fn entry(api: Api, call: &AddedCall) -> String {
             json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}).to_string()
         }
         Api::Responses => item(id, name, arguments, "completed").to_string(),
-        // The arguments as they are: reading them again could change numbers.
+        // The arguments are copied verbatim: parsing them could change numbers.
         Api::Messages => {
             let [id, name] = [id, name].map(|text| json!(text));
             format!(r#"{{"type":"tool_use","id":{id},"name":{name},"input":{arguments}}}"#)
@@ -39,7 +39,7 @@ pub(crate) fn entry(api: Api, call: &AddedCall) -> String {
     }
 }
 
-/// A call of the responses API. Some clients do not take an item without an id.
+/// A call of the responses API. Some clients reject an item without an id.
 fn item(id: &str, name: &str, arguments: &str, status: &str) -> Value {
     json!({"type": "function_call", "id": item_id(id), "call_id": id, "name": name, "arguments": arguments,
         "status": status})
@@ -49,13 +49,13 @@ fn item_id(call_id: &str) -> String {
     call_id.replacen("call_", "fc_", 1)
 }
 
-/// The calls as entries of a list, without the brackets.
+/// The calls as list entries, without the brackets.
 pub(crate) fn entries(api: Api, calls: &AddedCalls) -> String {
     let entries = calls.calls.iter().map(|call| entry(api, call));
     entries.collect::<Vec<_>>().join(",")
 }
 
-/// The calls as entries of a piece of a chat completion.
+/// The calls as entries of a chat completion chunk.
 pub(crate) fn delta_entries(calls: &AddedCalls) -> String {
     let numbered = (calls.first_number..).zip(&calls.calls);
     let entries = numbered.map(|(index, AddedCall { id, call })| {
@@ -66,8 +66,8 @@ pub(crate) fn delta_entries(calls: &AddedCalls) -> String {
     entries.collect::<Vec<_>>().join(",")
 }
 
-/// A list of parts with its last ones taken out that were nothing but calls, and `entries` put in: which piece of it
-/// becomes what. `inner` is where the list is, without its brackets.
+/// Replaces the last parts of a list that were nothing but calls with `entries`; returns the replacements by range.
+/// `inner` is the range of the list, without its brackets.
 pub(crate) fn replaced_parts(
     inner: &Range<usize>,
     parts: &[(Range<usize>, Option<usize>)],
@@ -100,7 +100,7 @@ pub(crate) fn later_number(number: u64, calls: &AddedCalls) -> u64 {
     number.saturating_add(calls * EVENTS_OF_RESPONSES)
 }
 
-/// The calls as events. `sample` is the data of an earlier event, `number` that of the event before which they come.
+/// The calls as events. `sample` is the data of an earlier event, `number` that of the event they precede.
 pub(crate) fn events(
     api: Api,
     calls: &AddedCalls,
@@ -169,7 +169,7 @@ fn item_events(index: u64, AddedCall { id, call }: &AddedCall) -> [Value; 4] {
     ]
 }
 
-/// An event whose name is its type.
+/// An event named after its type.
 fn named(event: &Value) -> Bytes {
     let name = event
         .get("type")
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_were_calls_give_way_to_calls() {
+    fn text_parts_that_were_calls_are_replaced_with_calls() {
         for (list, starts, rest, expected) in [
             ("[]", vec![], 0, "[C]"),
             ("[ ]", vec![], 0, "[C]"),
@@ -192,7 +192,7 @@ mod tests {
             ("[aa , bb ]", vec![Some(0), Some(2)], 2, "[aa,C ]"),
             ("[aa,bb]", vec![Some(0), Some(2)], 1, "[aa,C]"),
             ("[aa,bb]", vec![Some(0), Some(2)], 3, "[aa,bb,C]"),
-            // A part that holds more than text stays, and so does what is before it.
+            // A part that contains more than text is kept, and so is everything before it.
             ("[aa,bb]", vec![Some(0), None], 0, "[aa,bb,C]"),
         ] {
             let at = |name: &str| list.find(name).map(|at| at..at + 2);

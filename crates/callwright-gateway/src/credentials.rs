@@ -1,6 +1,6 @@
-//! Credentials: which clients may come in, and which headers the upstream gets.
+//! Credentials: which clients may connect, and which headers the upstream gets.
 //!
-//! A client's own credentials pass. A key of the gateway opens the gateway only, and never goes further.
+//! A client's own credentials pass through. A gateway key only opens the gateway, and is never sent upstream.
 
 use callwright_http::headers;
 use hyper::HeaderMap;
@@ -8,11 +8,11 @@ use hyper::header::HeaderValue;
 
 use crate::gateway::LiveSettings;
 
-/// Where clients of the APIs have their keys.
+/// The headers in which clients of these APIs send their keys.
 const KEYS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 impl LiveSettings {
-    /// The headers of a request as the upstream gets them.
+    /// The request headers that the upstream gets.
     pub(crate) fn headers(&self, client: &HeaderMap) -> HeaderMap {
         let mut sent = headers::to_upstream(client);
         for name in KEYS {
@@ -33,7 +33,7 @@ impl LiveSettings {
         self.client_keys.is_empty() || sent.fold(false, |any, value| any | self.is_key(value))
     }
 
-    /// Whether this is one of the keys. All are compared, to their ends, so that time tells nothing.
+    /// Whether this is one of the keys. Compares it with every key in full, so that timing reveals nothing.
     fn is_key(&self, value: &HeaderValue) -> bool {
         let value = value.as_bytes();
         let sent = value.strip_prefix(b"Bearer ").unwrap_or(value);
@@ -42,7 +42,7 @@ impl LiveSettings {
     }
 }
 
-/// Compares two texts in a time that depends on their lengths only.
+/// Compares two byte strings in a time that depends only on their lengths.
 fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let differs = one
         .iter()

@@ -1,7 +1,7 @@
-//! The answer that a model gave, as a conversation holds it: for the request that asks again.
+//! The model's first answer as conversation messages, for the request that asks again.
 //!
-//! A whole body is taken as it is written; a streamed answer is put together as a client would. Thoughts and signatures
-//! are kept. What cannot be put together with certainty is `None`, and the model is not asked again.
+//! Takes a whole body as written, or assembles a streamed answer as a client would. Thoughts and signatures are kept.
+//! Returns `None` for anything that cannot be assembled with certainty; the model is then not asked again.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 
 use crate::api::Api;
 
-/// An answer.
+/// The model's first answer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct FirstAnswer {
-    /// The messages or items that it is, as JSON.
+    /// Its messages or items, as JSON.
     pub(crate) messages: Vec<String>,
-    /// How long the prompt was, if the provider said so.
+    /// The length of the prompt, if the provider reports it.
     pub(crate) prompt_tokens: Option<u64>,
 }
 
 impl FirstAnswer {
-    /// Out of a whole body.
+    /// From a whole body.
     pub(crate) fn of_body(api: Api, body: &str) -> Option<Self> {
         let answer = RawObject::read(body).ok()?;
         let only = |key: &str| match answer.list(key).ok()?.as_slice() {
@@ -51,10 +51,10 @@ impl FirstAnswer {
         })
     }
 
-    /// Out of the events of a stream.
+    /// From the events of a stream.
     pub(crate) fn of_events(api: Api, events: &[Bytes]) -> Option<Self> {
         let mut usage = None;
-        let mut parts = Parts::default();
+        let mut parts = AnswerAssembly::default();
         for event in events {
             let Some(data) = EventFields::read(event).data else {
                 continue;
@@ -93,7 +93,7 @@ impl FirstAnswer {
     }
 }
 
-/// How long the prompt was, with what came out of a cache.
+/// The length of the prompt, including cached tokens.
 fn prompt_tokens(usage: &Value) -> Option<u64> {
     let number = |key: &str| usage.get(key).and_then(Value::as_u64);
     let anthropic = || {
@@ -106,19 +106,19 @@ fn prompt_tokens(usage: &Value) -> Option<u64> {
         .or_else(anthropic)
 }
 
-/// An answer while it is put together.
+/// An answer being assembled.
 #[derive(Debug, Default)]
-struct Parts {
-    /// The members of a chat message, and its calls by their numbers.
+struct AnswerAssembly {
+    /// The members of a chat message, and its calls by index.
     message: Map<String, Value>,
     calls: BTreeMap<u64, Map<String, Value>>,
-    /// The items of a response, or the parts of Gemini's.
+    /// The items of a response, or Gemini's parts.
     list: Vec<Value>,
     /// The blocks of a message, each with the pieces of its input.
     blocks: BTreeMap<u64, (Value, String)>,
 }
 
-impl Parts {
+impl AnswerAssembly {
     fn chat(&mut self, mut event: Value) -> Option<()> {
         let choices = event.get_mut("choices").and_then(Value::as_array_mut);
         for choice in choices.into_iter().flatten() {
@@ -155,7 +155,7 @@ impl Parts {
         (message.len() > 1).then_some(Value::Object(message))
     }
 
-    /// A response says at its end everything again.
+    /// A response repeats everything at its end.
     fn responses(&mut self, mut event: Value) {
         let items = event.pointer_mut("/response/output").map(Value::take);
         if let Some(Value::Array(items)) = items {
@@ -203,7 +203,7 @@ impl Parts {
             .map(|(mut block, input)| {
                 if !input.is_empty() {
                     let read = serde_json::from_str(&input).ok().filter(Value::is_object);
-                    // The API takes an object only.
+                    // The API only accepts an object.
                     let read = read.unwrap_or_else(|| json!({"unreadable": input}));
                     block.as_object_mut()?.insert("input".to_owned(), read);
                 }
@@ -226,11 +226,11 @@ impl Parts {
     }
 }
 
-/// Adds a piece: texts and lists are continued, objects in their members, and anything else is what it is now.
+/// Merges a piece: strings and arrays are appended, objects merged member by member, anything else replaced.
 fn merge(all: &mut Map<String, Value>, piece: Map<String, Value>) {
     for (key, new) in piece {
         match (all.get_mut(&key), new) {
-            // Repeated where they are continued nowhere.
+            // Some members are repeated in every piece rather than continued.
             (Some(Value::String(_)), Value::String(_))
                 if matches!(key.as_str(), "role" | "id" | "type" | "name") => {}
             (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chat_is_put_together_by_its_indices() {
+    fn chat_chunks_are_merged_by_index() {
         let chunk = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
         let call = |id: Option<&str>, arguments: &str| json!({"tool_calls": [{"index": 0, "id": id, "function": {"name": id.map(|_| "f"), "arguments": arguments}}]});
         let stream = events(&[

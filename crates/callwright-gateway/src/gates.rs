@@ -1,4 +1,4 @@
-//! Compiled gates by the bytes of the tools that they know. Agents send the same tools with every request.
+//! A cache of compiled gates, keyed by the bytes of the tool list. Agents send the same tools with every request.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,11 +14,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// How many bytes one generation may take. A list of tools has 2 to 200 kB, and two generations are kept, so that what is used
-/// stays.
+/// How many bytes one generation may take. A tool list has 2 to 200 kB, and two generations are kept, so entries in
+/// use survive.
 const GENERATION_BYTES: usize = 24 * 1024 * 1024;
 
-/// What a compiled list is taken to need, estimated on the safe side: so many times its text, and so much by itself.
+/// The estimated memory of a compiled list, on the safe side: this many times its text, plus a fixed amount.
 const BYTES_PER_BYTE: usize = 12;
 const BYTES_PER_LIST: usize = 16 * 1024;
 
@@ -26,11 +26,11 @@ const BYTES_PER_LIST: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct RequestTools {
     pub(crate) gate: Arc<Gate>,
-    /// Whether each of them was understood. Otherwise a call of an unknown tool may be a call of one of the others.
+    /// Whether every tool was understood. If not, a call of an unknown tool may be a call of one of the others.
     pub(crate) is_complete: bool,
-    /// Where conversations are counted, each for as long as its answer takes.
+    /// Where conversations are counted, each only for the duration of its answer.
     pub(crate) ledger: Arc<MemoryLedger>,
-    /// The list as it was written: a hash alone could be made to match another list.
+    /// The list as written: with a hash alone, a crafted list could collide with another.
     written: Box<str>,
 }
 
@@ -52,7 +52,7 @@ impl RequestTools {
                     is_complete = false;
                     continue;
                 };
-                // The provider's own tools have no name here.
+                // The provider's built-in tools have no name here.
                 is_complete &= !read.is_empty();
                 for mut tool in read {
                     tool.name.insert_str(0, &prefix);
@@ -78,7 +78,7 @@ impl RequestTools {
         })
     }
 
-    /// Whether calls of a tool are judged: it has a schema, or it is known that there is no such tool.
+    /// Whether calls of a tool are judged: it has a schema, or it is known not to exist.
     pub(crate) fn judges(&self, tool: &str) -> bool {
         match self.gate.tool(tool) {
             Some(tool) => tool.spec().input_schema.is_some(),
@@ -87,7 +87,7 @@ impl RequestTools {
     }
 }
 
-/// Tools of the responses API under a common name. Their calls carry it, and are read as `namespace.tool`.
+/// Tools of the responses API under a common namespace. Their calls carry it, and are read as `namespace.tool`.
 #[derive(Deserialize)]
 struct Namespace<'a> {
     #[serde(rename = "type")]
@@ -104,14 +104,14 @@ impl<'a> Namespace<'a> {
     }
 }
 
-/// Gates of recent requests.
+/// The gates of recent requests.
 #[derive(Debug, Default)]
 pub(crate) struct GateCache(Mutex<Generations>);
 
-/// `None` if nothing of the tools can be judged.
-type Entry = Option<Arc<RequestTools>>;
+/// `None` if none of the tools can be judged.
+type CachedTools = Option<Arc<RequestTools>>;
 
-type Compiled = HashMap<u128, Entry>;
+type Compiled = HashMap<u128, CachedTools>;
 
 #[derive(Debug, Default)]
 struct Generations {
@@ -121,8 +121,8 @@ struct Generations {
 }
 
 impl GateCache {
-    /// The gate of these tools, compiled if need be; `None` if nothing of them can be judged. `listed` hears of tools that
-    /// are compiled.
+    /// The gate for these tools, compiled if necessary; `None` if none of them can be judged. Newly compiled tools
+    /// are passed to `listed`.
     pub(crate) fn get(
         &self,
         tools: &str,
@@ -146,7 +146,7 @@ impl GateCache {
 }
 
 impl Generations {
-    fn find(&mut self, key: u128) -> Option<Entry> {
+    fn find(&mut self, key: u128) -> Option<CachedTools> {
         if let Some(found) = self.young.get(&key) {
             return Some(found.clone());
         }
@@ -156,8 +156,8 @@ impl Generations {
         Some(found)
     }
 
-    fn insert(&mut self, key: u128, bytes: usize, compiled: Entry) {
-        // One that holds nothing has its key.
+    fn insert(&mut self, key: u128, bytes: usize, compiled: CachedTools) {
+        // An empty entry still has its key.
         let size = compiled
             .as_ref()
             .map_or(256, |_| bytes * BYTES_PER_BYTE + BYTES_PER_LIST);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_understood_leaves_unknown_names_alone() {
+    fn unknown_names_are_not_judged_if_a_tool_is_not_understood() {
         let judges = |tools: &str, name: &str| {
             let tools = GateCache::default().get(tools, &Policy::default(), None);
             tools.is_some_and(|tools| tools.judges(name))

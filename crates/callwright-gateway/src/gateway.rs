@@ -1,4 +1,4 @@
-//! The gateway itself: its options, and the server that runs it.
+//! The gateway: its options, and the server that runs it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,38 +25,38 @@ pub enum Mode {
     /// Repairs them in place.
     #[default]
     Guard,
-    /// Judges and records them, and changes and holds nothing.
+    /// Judges and records them, but changes and holds nothing.
     Observe,
-    /// Does not look at them.
+    /// Ignores them.
     Off,
 }
 
-/// What a gateway does about a conversation that a provider rejects.
+/// What a gateway does when a provider rejects a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum History {
-    /// The error goes to the client.
+    /// Passes the error on to the client.
     #[default]
     Off,
-    /// A conversation with a visible defect is mended and sent once more: see [`crate::mend`].
+    /// Mends a conversation with a visible defect and sends it once more: see [`crate::mend`].
     Mend,
 }
 
-/// What a gateway does about calls that go round in circles.
+/// What a gateway does about repeated calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Loops {
     /// Records them.
     #[default]
     Observe,
-    /// Ends the agent's loop: the calls of the answer become a text that says what was repeated.
+    /// Ends the agent's loop: the calls of the answer are replaced with a text that says what was repeated.
     Stop,
-    /// Does not look at the conversation.
+    /// Ignores the conversation.
     Off,
 }
 
-/// Whether calls that come as text are made proper calls.
+/// Whether calls written as text are turned into proper calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rescue {
-    /// Unless the API is the provider's own, whose models do not need it.
+    /// Yes, unless the upstream is the provider's own API, whose models do not need it.
     #[default]
     Auto,
     /// Always.
@@ -66,7 +66,7 @@ pub enum Rescue {
 }
 
 impl Rescue {
-    /// Whether it is on in front of the API at a host.
+    /// Whether rescue is on for the API at this host.
     pub(crate) fn is_on(self, host: &str) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let is_official = matches!(host.as_str(), "api.openai.com" | "api.anthropic.com")
@@ -83,57 +83,58 @@ impl Rescue {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GatewayOptions {
-    /// The API (`https://api.openai.com`; the path of a request is put after it), its clients, and how long things may take. A
-    /// body larger than its limit passes as it is.
+    /// The API (`https://api.openai.com`; request paths are appended), its clients, and timeouts. A body larger than
+    /// its limit passes through unjudged.
     pub proxy: ProxyOptions,
-    /// What is done with calls.
+    /// What to do with calls.
     pub mode: Mode,
-    /// What is done with calls that come as text.
+    /// What to do with calls written as text.
     pub rescue: Rescue,
     /// How calls are judged.
     pub policy: Policy,
     /// Where calls are recorded.
     pub sinks: Sinks,
-    /// Takes each list of tools that is compiled, as JSON.
+    /// Receives each tool list that is compiled, as JSON.
     pub tools_listed: Option<ToolsListed>,
-    /// How long a call is held until it is whole. Past it, it goes on as it came.
+    /// How long a call is held until it is complete. After that it passes through unchanged.
     pub hold: Duration,
-    /// How many bytes of an answer are held. Past it, they go on as they came.
+    /// How many bytes of an answer are held. Beyond that they pass through unchanged.
     pub hold_bytes: usize,
-    /// How long nothing may go to a client while something is held.
+    /// How long the client may get nothing while something is held.
     pub keep_alive: Duration,
-    /// What is done about a conversation that the provider rejects.
+    /// What to do when the provider rejects a conversation.
     pub history: History,
-    /// What is done about calls that go round in circles.
+    /// What to do about repeated calls.
     pub loops: Loops,
-    /// How often the model is asked again for calls that were refused, by requests that the client does not see. At most
+    /// How many times the model is asked again for refused calls, with requests that the client does not see. At most
     /// [`GatewayOptions::MOST_REASKS`].
     pub reask: u32,
-    /// Whether calls of tools are asked for again that are not declared to only read. Those that destroy something or
-    /// spend money never are.
+    /// Whether to also ask again for calls of tools that are not declared read-only. Those that destroy something or
+    /// spend money are never asked for again.
     pub reask_writes: bool,
-    /// How long asking again may take in all.
+    /// The total time that asking again may take.
     pub reask_within: Duration,
-    /// How many tokens a prompt may have that is sent again.
+    /// The longest prompt, in tokens, that is sent again.
     pub reask_max_tokens: u64,
-    /// Headers for each request to the upstream, instead of the client's own of that name.
+    /// Headers for each upstream request, replacing the client's headers of the same name.
     pub upstream_headers: Vec<(String, String)>,
-    /// Keys of which a client has to send one, as `Authorization: Bearer …` or `x-api-key`. Anyone may connect if there
-    /// are none.
+    /// Client keys: every client must send one of them, as `Authorization: Bearer …` or `x-api-key`. If there are
+    /// none, anyone may connect.
     pub client_keys: Vec<String>,
-    /// The certificate, if clients have to use TLS.
+    /// The certificate, if clients must use TLS.
     #[cfg(feature = "tls")]
     pub tls: Option<callwright_http::tls::ServerTls>,
 }
 
-/// Takes lists of tools, as JSON.
+/// Receives tool lists, as JSON.
 pub type ToolsListed = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl GatewayOptions {
-    /// The most times that a model is asked again: what it has not corrected by then it does not understand.
+    /// The most times that a model is asked again: an error it has not corrected by then is one it does not
+    /// understand.
     pub const MOST_REASKS: u32 = 3;
 
-    /// The defaults, in front of an API.
+    /// The default options for an API.
     pub fn new(upstream: impl Into<String>) -> Self {
         GatewayOptions {
             proxy: ProxyOptions {
@@ -142,7 +143,7 @@ impl GatewayOptions {
                     connect: Duration::from_secs(10),
                     // SDKs wait ten minutes for an answer.
                     silence: Duration::from_secs(600),
-                    // Requests with pictures have some megabytes; a body is in memory twice while it is looked at.
+                    // Requests with images have a few megabytes; a body is in memory twice while it is examined.
                     max_bytes: 64 * 1024 * 1024,
                     // Providers keep connections for a minute or more.
                     idle_connection: Duration::from_secs(30),
@@ -158,22 +159,22 @@ impl GatewayOptions {
             policy: Policy::default(),
             sinks: Sinks::default(),
             tools_listed: None,
-            // Claude Code and nginx give up after 60 seconds or less without an event that says something.
+            // Claude Code and nginx give up after 60 seconds or less without a meaningful event.
             hold: Duration::from_secs(20),
-            // A call that writes a file has some kilobytes; one that streams a book should not be held.
+            // A call that writes a file has a few kilobytes; one that streams a book should not be held.
             hold_bytes: 64 * 1024,
             // Load balancers cut connections after 30 to 60 seconds of silence.
             keep_alive: Duration::from_secs(10),
-            // What a provider takes must not change on the way.
+            // Requests that the provider would accept must not change on the way.
             history: History::Off,
             loops: Loops::Observe,
-            // Each is paid for like the first request, and most agents correct themselves.
+            // Each one costs as much as the first request, and most agents correct themselves.
             reask: 0,
-            // A model that was asked again has been seen to answer with a valid call of something else.
+            // Models asked again have been seen to answer with a valid call of something else.
             reask_writes: false,
             // As long as agents wait for a slow answer without complaint.
             reask_within: Duration::from_secs(30),
-            // Beyond it a second prompt costs more than the turn that the agent needs to correct itself.
+            // Beyond this, a second prompt costs more than the turn the agent needs to correct itself.
             reask_max_tokens: 100_000,
             upstream_headers: Vec::new(),
             client_keys: Vec::new(),
@@ -184,7 +185,7 @@ impl GatewayOptions {
 }
 
 impl fmt::Debug for GatewayOptions {
-    /// Without the headers and the keys, which may hold secrets.
+    /// Omits the headers and the keys, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GatewayOptions")
             .field("proxy", &self.proxy)
@@ -206,7 +207,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// A gateway with these options. It connects to the upstream with the first request.
+    /// Creates a gateway with these options. It connects to the upstream with the first request.
     ///
     /// # Errors
     ///
@@ -229,13 +230,12 @@ impl Gateway {
         })
     }
 
-    /// The API, as it may be shown.
+    /// The API, safe to print.
     pub fn upstream(&self) -> String {
         self.relay.upstream.to_string()
     }
 
-    /// Takes over the policy, the keys of clients and the headers for the upstream. Requests in progress go on with the
-    /// old ones.
+    /// Replaces the policy, the client keys and the upstream headers. Requests in progress keep the old ones.
     ///
     /// # Errors
     ///
@@ -245,23 +245,23 @@ impl Gateway {
         Ok(())
     }
 
-    /// Serves only the pages for operators, until the future is dropped. They are then not on the clients' address.
+    /// Serves only the operator pages, until the future is dropped. They are then not served on the client address.
     ///
     /// # Errors
     ///
-    /// If other machines can reach the listener and that is not allowed.
+    /// If the listener is reachable from other machines and that is not allowed.
     pub async fn serve_admin(&self, listener: TcpListener) -> Result<(), ProxyError> {
         self.relay.options.proxy.check_listener(&listener)?;
         Arc::clone(&self.relay.pages).serve(listener).await;
         Ok(())
     }
 
-    /// Serves clients until `shutdown`. Then no client is accepted, and answers in progress have [`ProxyOptions::finish`] to
-    /// end.
+    /// Serves clients until `shutdown`. Then no new clients are accepted, and answers in progress have
+    /// [`ProxyOptions::finish`] to complete.
     ///
     /// # Errors
     ///
-    /// If other machines can reach the listener and that is not allowed.
+    /// If the listener is reachable from other machines and that is not allowed.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -284,7 +284,7 @@ impl Gateway {
     }
 }
 
-/// What can change while a gateway runs.
+/// Settings that can change while a gateway runs.
 #[derive(Debug)]
 pub(crate) struct LiveSettings {
     pub(crate) policy: Policy,

@@ -1,7 +1,8 @@
-//! Answers of Gemini that gave up on a call (`MALFORMED_FUNCTION_CALL`): nothing in them can be corrected, so the same request
-//! is sent once more.
+//! Gemini answers in which the model gave up on a call (`MALFORMED_FUNCTION_CALL`): nothing in them can be corrected,
+//! so the same request is sent once more.
 //!
-//! Takes an answer; says whether it gave up with nothing said, and whether another answer may take its place.
+//! Takes an answer; returns whether the model gave up without saying anything, and whether another answer may replace
+//! it.
 
 use callwright::call::Completeness;
 use callwright::repair::Grade;
@@ -25,7 +26,7 @@ pub(crate) fn is_given_up(api: Api, data: &str) -> bool {
     reason.and_then(Value::as_str) == Some("MALFORMED_FUNCTION_CALL")
 }
 
-/// Whether nothing was said that the client would lose or hear twice.
+/// Whether the answer says nothing that the client would lose or get twice.
 pub(crate) fn says_nothing(answer: &StreamedAnswer) -> bool {
     let [choice] = answer.choices.as_slice() else {
         return answer.choices.is_empty();
@@ -33,7 +34,7 @@ pub(crate) fn says_nothing(answer: &StreamedAnswer) -> bool {
     answer.calls.is_empty() && choice.text.is_empty()
 }
 
-/// Whether an answer may take the place of one that gave up: it is whole, and all of its calls are sound and may be asked for.
+/// Whether an answer may replace one that gave up: it is complete, and all its calls are valid and may be asked for.
 pub(crate) fn accept(
     gate: &Gate,
     may_ask: impl Fn(&ToolSpec) -> bool,

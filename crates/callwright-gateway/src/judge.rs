@@ -1,4 +1,4 @@
-//! What becomes of the calls of one answer: the gate's verdict, on record and counted.
+//! Judges the calls of one answer: asks the gate, records the verdict, and counts it.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -25,34 +25,34 @@ use crate::text_fate::sound;
 #[derive(Debug)]
 pub(crate) struct AnswerJudge {
     pub(crate) api: Api,
-    /// Whether a streamed answer is a JSON list instead of an event stream.
+    /// Whether a streamed answer is a JSON array instead of an event stream.
     pub(crate) is_array: bool,
     pub(crate) model: String,
     pub(crate) tools: Arc<RequestTools>,
     pub(crate) has_tools_elsewhere: bool,
-    /// Which calls the request has room for.
+    /// Which calls the request permits.
     pub(crate) scope: Option<CallScope>,
-    /// Whether calls that come as text are made proper calls.
+    /// Whether calls written as text are turned into proper calls.
     pub(crate) rescues: bool,
-    /// The ids that calls of the conversation have.
+    /// The call ids used in the conversation.
     pub(crate) taken_ids: TakenIds,
     pub(crate) record: AnswerRecord,
     pub(crate) live: Arc<Live>,
     pub(crate) counts: AnswerCounts,
-    /// Knows whether calls repeat what the conversation holds.
+    /// Detects calls that repeat the conversation.
     pub(crate) loops: Option<LoopCheck>,
-    /// What is said to the user if the calls go round in circles.
+    /// The text for the user that replaces looping calls.
     pub(crate) stop_text: Option<String>,
-    /// If the model may be asked again.
+    /// Set if the model may be asked again.
     pub(crate) refusals: Option<Refusals>,
 }
 
-/// How many calls an answer had.
+/// Counts of the calls of an answer.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct AnswerCounts {
     calls: u32,
     repaired: u32,
-    /// How many of these were repaired beyond lossless: the client cannot be told in the answer itself.
+    /// How many of these repairs were lossy or guessed: the answer itself cannot tell the client.
     lossy: u32,
     guess: u32,
     refused: u32,
@@ -91,14 +91,14 @@ impl AnswerCounts {
     }
 }
 
-/// What is noted of an answer so that the model can be asked again for calls that were refused.
+/// What is kept of an answer in order to ask the model again for refused calls.
 #[derive(Debug)]
 pub(crate) struct Refusals {
-    /// Whether calls may be asked for that change something.
+    /// Whether calls that change something may be asked for.
     pub(crate) writes: bool,
     decisions: Vec<Decision>,
     refused: Vec<RefusedCall>,
-    /// The records of these calls, which are complete when the outcome of asking again is known.
+    /// The records of these calls, which are completed when the outcome of asking again is known.
     events: Vec<Event>,
 }
 
@@ -114,14 +114,14 @@ impl Refusals {
 }
 
 impl AnswerJudge {
-    /// The calls that were refused, if the model may be asked again.
+    /// The refused calls, if the model may be asked again.
     pub(crate) fn refused(&self) -> &[RefusedCall] {
         self.refusals
             .as_ref()
             .map_or(&[], |refusals| &refusals.refused)
     }
 
-    /// How many calls were decided on, if the model may be asked again.
+    /// The number of decisions made, if the model may be asked again.
     pub(crate) fn decided(&self) -> usize {
         self.refusals
             .as_ref()
@@ -157,7 +157,7 @@ impl AnswerJudge {
         Some(decisions)
     }
 
-    /// Whether the calls of a tool count in a conversation: it is known, or known not to be there.
+    /// Whether calls of a tool count in a conversation: the tool is known, or known not to exist.
     fn counts(tools: &RequestTools, has_tools_elsewhere: bool, name: &str) -> bool {
         tools.gate.tool(name).is_some() || tools.is_complete && !has_tools_elsewhere
     }
@@ -222,7 +222,7 @@ impl AnswerJudge {
         };
         let took = began.elapsed();
         let stop_text = stop_text(settled.verdict.failure());
-        // Without a schema there is nothing to say but that it was repeated.
+        // Without a schema, the only possible finding is a repetition.
         if !is_judged && stop_text.is_none() {
             return decision;
         }
@@ -257,12 +257,12 @@ impl AnswerJudge {
     }
 }
 
-/// The model of a request, if the request names one.
+/// The model of a request, if it names one.
 fn named(model: &str) -> Option<String> {
     Some(model.to_owned()).filter(|model| !model.is_empty())
 }
 
-/// Calls that were not asked for again, since the client went away or the answer went on, are on record all the same.
+/// Refused calls that were never asked for again, because the client left or the answer went on, are still recorded.
 impl Drop for AnswerJudge {
     fn drop(&mut self) {
         for event in self

@@ -1,6 +1,7 @@
-//! An answer whose calls are judged: a whole body here, a stream event by event in `judged_stream`.
+//! Judges the calls of an answer on its way to the client: a whole body here, a stream event by event in
+//! `judged_stream`.
 //!
-//! It comes down as its own bytes, except for calls that are repaired.
+//! Takes the upstream's response; returns the client's. Everything but repaired calls stays byte for byte.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue};
 
 use crate::answer_end::AnswerEnd;
-use crate::array_stream::ArrayReader;
+use crate::array_stream::ArrayStream;
 use crate::gateway::{Loops, Mode};
 use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;
@@ -29,7 +30,7 @@ use crate::unjudged::Unjudged;
 const X_CALLWRIGHT: HeaderName = HeaderName::from_static("x-callwright");
 
 impl Relay {
-    /// Counts what an answer that is over leaves to be desired.
+    /// Counts the defects of a finished answer.
     pub(crate) fn note_answer(&self, guard: &AnswerGuard) {
         if let Some(reason) = guard.unjudged() {
             self.unjudged(reason.name());
@@ -62,7 +63,7 @@ impl Relay {
             guard = guard.only_observing();
         }
         let stops = self.options.loops == Loops::Stop && self.options.mode == Mode::Guard;
-        // Without rounds before it there is nothing that an answer could repeat.
+        // Without earlier rounds there is nothing an answer could repeat.
         let stops = stops && judge.loops.is_some();
         let end = AnswerEnd::new(judge.api, stops, reasker);
         let (mut parts, incoming) = response.into_parts();
@@ -70,7 +71,7 @@ impl Relay {
         match kind {
             MediaType::Json if judge.is_array => {
                 parts.headers.remove(CONTENT_LENGTH);
-                let elements = ArrayReader::new(incoming, self.options.proxy.limits.max_bytes);
+                let elements = ArrayStream::new(incoming, self.options.proxy.limits.max_bytes);
                 let events = AnswerEvents::Array(elements);
                 let stream = JudgedAnswerStream::new(self, events, guard, judge, end);
                 Ok(Response::from_parts(parts, stream.into_body()))
@@ -115,7 +116,7 @@ impl Relay {
                     .headers
                     .entry(CACHE_CONTROL)
                     .or_insert(HeaderValue::from_static("no-cache"));
-                // Proxies in front of us would wait for more.
+                // Proxies in front of us would otherwise buffer.
                 parts
                     .headers
                     .insert("x-accel-buffering", HeaderValue::from_static("no"));

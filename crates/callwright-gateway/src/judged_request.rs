@@ -1,7 +1,7 @@
-//! A request to an API whose answers are judged, on its way there, and the beginning of the answer.
+//! A request to a judged API on its way upstream, and the start of its answer.
 //!
-//! The request goes up as the bytes that come, while they come, and is looked at as it passes. Whatever cannot be looked into
-//! passes as it is, and is counted with its reason.
+//! The request is forwarded byte for byte as it arrives, and examined as it passes. Whatever cannot be examined
+//! passes unchanged, and is counted with its reason.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use crate::loops::LoopCheck;
 use crate::mend::mend;
 use crate::reask::{IDEMPOTENCY_KEY, ReaskLimits, Reasker};
 use crate::relay::{Relay, refusal};
-use crate::request::{LookedAtBody, RequestView, decoded};
+use crate::request::{RequestView, ScannedBody, decoded};
 use crate::unjudged::{Unjudged, contained};
 
-/// The first response to a request, and what the request says; otherwise why that is not known.
+/// The first response to a request, and what the request says, or why that is unknown.
 type Answered = (Response<Incoming>, Result<RequestView, &'static str>);
 
 impl Relay {
-    /// Sends a request on, and judges the answer.
+    /// Forwards a request and judges the answer.
     pub(crate) async fn judged(
         self: Arc<Self>,
         api: Api,
@@ -46,7 +46,7 @@ impl Relay {
         let sent = if is_compressed(&parts.headers) {
             self.send_compressed(uri, headers, body).await?
         } else {
-            self.send_looking(uri, headers, body).await?
+            self.send_scanned(uri, headers, body).await?
         };
         let (mut response, view) = match sent {
             Ok(answered) => answered,
@@ -87,8 +87,9 @@ impl Relay {
         self.judged_response(judge, reasker, response).await
     }
 
-    /// Sends the body while it comes, and looks at it as it passes. A client that does not send all of it is told so.
-    async fn send_looking(
+    /// Forwards the body as it arrives, and examines it on the way. A client that does not send all of it gets an
+    /// error.
+    async fn send_scanned(
         &self,
         uri: Uri,
         headers: HeaderMap,
@@ -98,23 +99,23 @@ impl Relay {
             || self.options.history == History::Mend
             || self.options.reask > 0;
         let max_bytes = self.options.proxy.limits.max_bytes;
-        let (body, look) = LookedAtBody::new(body, is_kept, max_bytes);
+        let (body, scan) = ScannedBody::new(body, is_kept, max_bytes);
         let sent = self
             .upstream
             .pipe(Method::POST, uri, headers, body.boxed_unsync())
             .await;
-        let mut look = look.lock();
-        match (sent, look.failure()) {
-            (Ok(response), _) => Ok(Ok((response, look.view()))),
+        let mut scan = scan.lock();
+        match (sent, scan.failure()) {
+            (Ok(response), _) => Ok(Ok((response, scan.view()))),
             (Err(_), Some(why)) => Ok(Err(incomplete(why))),
-            (Err(TransferError::Silent(_)), None) if !look.has_ended() => {
+            (Err(TransferError::Silent(_)), None) if !scan.has_ended() => {
                 Ok(Err(incomplete("did not send all of it.")))
             }
             (Err(error), None) => Err(error),
         }
     }
 
-    /// Reads the body before it is sent, since it has to be decoded to be looked at.
+    /// Reads the whole body before sending it, since it must be decompressed to be examined.
     async fn send_compressed(
         &self,
         uri: Uri,
@@ -141,8 +142,8 @@ impl Relay {
         Ok(Ok((response, view)))
     }
 
-    /// A conversation that the provider rejects is mended and sent once more. If that does not help, the first response
-    /// is the one that counts.
+    /// Mends a conversation that the provider rejects and sends it once more. If that does not help, the first
+    /// response counts.
     async fn mended(
         &self,
         sent: &mut SentRequest,
@@ -174,7 +175,7 @@ impl Relay {
         }
     }
 
-    /// Asks the model again, if that is wanted and possible.
+    /// Prepares asking the model again, if that is enabled and possible.
     fn reasker(&self, asked: &Uri, sent: SentRequest) -> Option<Reasker> {
         let GatewayOptions {
             reask,
@@ -192,7 +193,7 @@ impl Relay {
         is_wanted.then(|| Reasker::new(sent.api, asked, &sent.headers, sent.body, limits))?
     }
 
-    /// Sends one of the gateway's own requests; `None` if there is no whole answer.
+    /// Sends one of the gateway's own requests; `None` if there is no complete answer.
     pub(crate) async fn side_request(
         &self,
         path: &str,
@@ -213,7 +214,7 @@ impl Relay {
         String::from_utf8(body.into()).ok()
     }
 
-    /// Judges the calls of the answer; `None` if there are no tools that could be judged.
+    /// Creates the judge for the answer; `None` if there are no tools to judge by.
     fn judge_of(
         &self,
         api: Api,
@@ -226,7 +227,7 @@ impl Relay {
             .gates
             .get(request.tools()?, &settings.policy, listed)?;
         let is_watched = self.options.loops != Loops::Off;
-        // Boxed, since it is moved through several futures, each of which would have room for it.
+        // Boxed, since it is moved through several futures, each of which would reserve space for it.
         Some(Box::new(AnswerJudge {
             loops: is_watched
                 .then(|| LoopCheck::new(request, &tools.ledger))
@@ -249,7 +250,7 @@ impl Relay {
 }
 
 fn incomplete(why: &str) -> Response<Body> {
-    let text = format!("The request did not come through: the client {why}");
+    let text = format!("The request is incomplete: the client {why}");
     refusal(StatusCode::BAD_REQUEST, "invalid_request", &text)
 }
 
@@ -258,6 +259,6 @@ struct SentRequest {
     api: Api,
     uri: Uri,
     headers: HeaderMap,
-    /// Its body, not compressed.
+    /// Its body, decompressed.
     body: Bytes,
 }

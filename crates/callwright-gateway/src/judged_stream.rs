@@ -1,7 +1,8 @@
-//! An answer that is judged while it streams: events of the upstream in, bytes for the client out.
+//! Judges an answer while it streams.
 //!
-//! Knows the clock: what is held too long is let go, a client that waits hears something, and an upstream that is silent
-//! for too long has failed. What becomes of an event is for the guard to say.
+//! Takes the upstream's events; returns bytes for the client. This is where the clock is: events held too long are
+//! released, a waiting client gets keep-alives, and an upstream that is silent for too long has failed. What happens
+//! to an event is decided by the guard.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -18,7 +19,7 @@ use hyper::body::Frame;
 use tokio::time::timeout;
 
 use crate::answer_end::AnswerEnd;
-use crate::array_stream::ArrayReader;
+use crate::array_stream::ArrayStream;
 use crate::gateway::GatewayOptions;
 use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;
@@ -26,14 +27,14 @@ use crate::reask::AskedAgain;
 use crate::relay::Relay;
 use crate::unjudged::Unjudged;
 
-/// How long the last bytes before a failure have to reach the client's socket.
+/// How long the last bytes before a failure get to reach the client's socket.
 const LAST_BYTES: Duration = Duration::from_millis(100);
 
-/// Where the events of an answer come from.
+/// The source of an answer's events.
 pub(crate) enum AnswerEvents {
     EventStream(EventReader),
-    /// A JSON list whose elements are the events.
-    Array(ArrayReader),
+    /// A JSON array whose elements are the events.
+    Array(ArrayStream),
 }
 
 impl AnswerEvents {
@@ -44,7 +45,7 @@ impl AnswerEvents {
         }
     }
 
-    /// What came after the last whole event.
+    /// The bytes after the last complete event.
     fn rest(&mut self) -> Bytes {
         match self {
             AnswerEvents::EventStream(events) => events.rest(),
@@ -52,7 +53,7 @@ impl AnswerEvents {
         }
     }
 
-    /// An event in the form in which the client expects it.
+    /// An event in the format the client expects.
     fn written(&mut self, event: Bytes) -> Bytes {
         match self {
             AnswerEvents::EventStream(_) => event,
@@ -66,22 +67,22 @@ pub(crate) struct JudgedAnswerStream {
     events: AnswerEvents,
     guard: AnswerGuard,
     judge: Box<AnswerJudge>,
-    /// What goes to the client next.
+    /// What to send to the client next.
     ready: VecDeque<Bytes>,
-    /// What ends a list, after everything else.
+    /// The end of an array, sent after everything else.
     tail: Option<Bytes>,
-    /// Why the stream broke off; told after what came before.
+    /// Why the stream broke off; reported after what came before.
     failure: Option<BoxError>,
     held_since: Option<Instant>,
     sent_at: Instant,
     is_over: bool,
     end: AnswerEnd,
-    /// The model is being asked again.
+    /// A request in progress that asks the model again.
     asking: Option<Pin<Box<dyn Future<Output = AskedAgain> + Send>>>,
     relay: Arc<Relay>,
 }
 
-/// However an answer ends, also if the client leaves.
+/// Runs however an answer ends, even if the client disconnects.
 impl Drop for JudgedAnswerStream {
     fn drop(&mut self) {
         self.relay.note_answer(&self.guard);
@@ -112,7 +113,7 @@ impl JudgedAnswerStream {
         }
     }
 
-    /// The body that the client gets.
+    /// The body for the client.
     pub(crate) fn into_body(self) -> Body {
         let frames = stream::unfold(self, |mut stream| async move {
             let frame = stream.next().await?;
@@ -152,7 +153,7 @@ impl JudgedAnswerStream {
                 }
                 self.judge.record.finish();
                 let failure = self.failure.take()?;
-                // The connection is dropped at once, with everything that has not been written to it yet.
+                // Failing drops the connection immediately, with everything not yet written to it.
                 tokio::time::sleep(LAST_BYTES).await;
                 return Some(Err(failure));
             }
@@ -161,7 +162,7 @@ impl JudgedAnswerStream {
                     self.end.note(&event);
                     self.guard.event(event, &mut *self.judge, &mut out);
                 }
-                // An event without its end is the client's to judge.
+                // An event without its end is for the client to judge.
                 Ok(Ok(None) | Err(TransferError::Unfinished)) => {
                     self.is_over = true;
                     self.guard.end(&mut *self.judge, &mut out);
@@ -209,14 +210,14 @@ impl JudgedAnswerStream {
         }
     }
 
-    /// Adds what goes to the client.
+    /// Queues bytes for the client.
     fn send(&mut self, out: impl IntoIterator<Item = Bytes>) {
         for bytes in out.into_iter().filter(|bytes| !bytes.is_empty()) {
             self.ready.push_back(self.events.written(bytes));
         }
     }
 
-    /// Whether something waits for the end of a call, or of the answer.
+    /// Whether anything is held until the end of a call or of the answer.
     fn is_holding(&self) -> bool {
         self.guard.is_holding() || self.end.is_holding()
     }
@@ -238,7 +239,7 @@ impl JudgedAnswerStream {
         until_release.min(until_alive).max(Duration::from_millis(1))
     }
 
-    /// Notes when holding began, and lets go of what has been held for too long.
+    /// Notes when holding began, and releases what has been held for too long.
     fn watch_hold(&mut self, out: &mut Vec<Bytes>) {
         if !self.is_holding() {
             if let Some(since) = self.held_since.take() {

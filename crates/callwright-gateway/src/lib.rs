@@ -1,22 +1,24 @@
 //! A gateway between an agent and its LLM API.
 //!
-//! Knows the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
-//! touches nothing else. [`Gateway`] runs it.
+//! Reads the tools of every request, judges every call in every answer, repairs in place what is provably safe, and
+//! changes nothing else. [`Gateway`] runs it.
 //!
-//! - `relay`, `judged_request`, `judged_answer`, `judged_stream`: one request on its way to the API, and the answer on its way
-//!   back
-//! - `credentials`: which clients may come in, and which headers the upstream gets
-//! - `api`, `request`, `request_members`, `request_scan`: which API a path belongs to, and what a request says, seen while it passes
-//! - `array_stream`: Gemini's streams that are a JSON list
-//! - `gates`: compiled gates by the tools of a request
-//! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without IO
-//! - `call_scope`, `text_fate`, `added_calls`, `call_writer`: calls that came as text, or several in one: which are wanted,
-//!   which are there, and how the client gets them
-//! - `call_ids`: one id for each call
-//! - `judge`, `answer_record`: the verdict on a call, on record and counted
-//! - `loops`, `stop`: calls that repeat what the conversation holds
-//! - `reask`, `refused_call`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were refused, or that it gave up
-//! - `answer_end`: what is only decided when an answer is over
+//! - `relay`, `judged_request`, `judged_answer`, `judged_stream`: one request on its way to the API, and its answer
+//!   on the way back
+//! - `credentials`: which clients may connect, and which headers the upstream gets
+//! - `api`, `request`, `request_members`, `request_scan`: which API a path belongs to, and what a request says, read
+//!   as it passes
+//! - `array_stream`: Gemini streams that are a JSON array
+//! - `gates`: compiled gates, cached by the tools of a request
+//! - `guard`, `rewrite`, `own_events`: the calls of one answer, event by event, without I/O
+//! - `call_scope`, `text_fate`, `added_calls`, `call_writer`: calls written as text, or several in one: which are
+//!   permitted, which are present, and how the client gets them
+//! - `call_ids`: a unique id for each call
+//! - `judge`, `answer_record`: the verdict on a call, recorded and counted
+//! - `loops`, `stop`: calls that repeat the conversation
+//! - `reask`, `refused_call`, `first_answer`, `side_request`, `given_up`: asking the model again for calls that were
+//!   refused or given up
+//! - `answer_end`: decisions made at the end of an answer
 //! - `unjudged`: why something passes without being judged
 //! - `mend`: conversations that a provider rejects
 #![cfg_attr(docsrs, feature(doc_cfg))]

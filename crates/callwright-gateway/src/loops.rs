@@ -1,8 +1,10 @@
-//! Loops without state: the conversation in a request → what admission says of the next calls.
+//! Loop detection without state: takes the conversation in a request; returns what admission says about the next
+//! calls.
 //!
-//! The rounds since the user last said something are replayed through the gate, on a session that is forgotten with the
-//! answer. A message of the user begins a turn and resets the session, so nothing before it matters. What is with the
-//! provider (`previous_response_id`, `conversation`) is not counted. Nothing is replayed until a call has to be admitted.
+//! The rounds since the last user message are replayed through the gate, in a session that is discarded with the
+//! answer. A user message begins a turn and resets the session, so nothing before it matters. Messages stored by the
+//! provider (`previous_response_id`, `conversation`) are not counted. Nothing is replayed until a call has to be
+//! admitted.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,21 +24,21 @@ use callwright::{Gate, Opened, Settled, Verdict};
 use crate::api::Api;
 use crate::request::RequestView;
 
-/// How many rounds are replayed. Every limit of admission is reached with fewer, except those for the calls of a whole
-/// turn; replaying takes some microseconds per round.
+/// How many rounds are replayed. Every admission limit is reached with fewer, except those for the calls of a whole
+/// turn; replaying takes a few microseconds per round.
 const MOST_ROUNDS: usize = 200;
 
-/// Knows whether a call repeats what the conversation holds.
+/// Detects whether a call repeats the conversation.
 #[derive(Debug)]
 pub(crate) struct LoopCheck {
-    /// The rounds of this turn as a JSON list, until they are replayed.
+    /// The rounds of this turn as a JSON array, until they are replayed.
     turn: Option<String>,
     session: ThrowAwaySession,
     /// How many rounds were replayed.
     rounds: u64,
 }
 
-/// A session of a ledger, forgotten when this is dropped.
+/// A ledger session, discarded when this is dropped.
 #[derive(Debug)]
 struct ThrowAwaySession {
     ledger: Arc<MemoryLedger>,
@@ -58,8 +60,8 @@ impl Drop for ThrowAwaySession {
 }
 
 impl LoopCheck {
-    /// For a request; `None` if the model has not called anything in this turn, so that nothing can be repeated. Parallel
-    /// calls of one answer do not count as a repetition. Reads the messages of this turn only.
+    /// For a request; `None` if the model has not called anything in this turn, so nothing can be repeated. Parallel
+    /// calls of one answer do not count as a repetition. Reads only the messages of this turn.
     pub(crate) fn new(request: &RequestView, ledger: &Arc<MemoryLedger>) -> Option<Self> {
         Some(LoopCheck {
             turn: Some(this_turn(request)?),
@@ -68,7 +70,7 @@ impl LoopCheck {
         })
     }
 
-    /// Asks whether a call that was judged may run now. `counts` says which tools of the conversation are known.
+    /// Asks whether a judged call may run now. `counts` says which tools of the conversation are known.
     pub(crate) fn admit<'c>(
         &'c mut self,
         gate: &'c Gate,
@@ -88,7 +90,7 @@ impl LoopCheck {
         }
     }
 
-    /// Takes the calls of a conversation the way that recorded calls take.
+    /// Takes the calls of a conversation through the gate like recorded calls.
     fn replay(&mut self, gate: &Gate, history: Value<'_>, counts: impl Fn(&str) -> bool) {
         for (round, call, result) in paired(read_history(history)) {
             self.rounds = self.rounds.max(round + 1);
@@ -107,7 +109,7 @@ impl LoopCheck {
     }
 }
 
-/// What is said to the user in place of the calls of an answer, if one of them goes round in circles.
+/// The text for the user that replaces the calls of an answer if one of them loops.
 pub(crate) fn stop_text(failure: Option<&Failure>) -> Option<String> {
     let failure = failure?;
     let Cause::Objection(objection) = &failure.cause else {
@@ -116,7 +118,7 @@ pub(crate) fn stop_text(failure: Option<&Failure>) -> Option<String> {
     Some(Feedback::default().stopped(objection, failure))
 }
 
-/// The messages since the last one of the user, as a JSON list; `None` if there is no call among them.
+/// The messages since the last user message, as a JSON array; `None` if they contain no call.
 fn this_turn(request: &RequestView) -> Option<String> {
     let mut turn = Vec::new();
     let (mut rounds, mut is_answer) = (0, false);
@@ -150,7 +152,7 @@ fn this_turn(request: &RequestView) -> Option<String> {
     String::from_utf8([b"[", messages.join(&b","[..]).as_slice(), b"]"].concat()).ok()
 }
 
-/// Whether a message of the user is more than the results of calls.
+/// Whether a user message is more than the results of calls.
 fn begins_turn(message: &str) -> bool {
     let history = read_value(message).map(|message| read_history(Value::Array(vec![message])));
     history.is_ok_and(|history| matches!(history[..], [HistoryEntry::User]))
@@ -189,7 +191,7 @@ fn paired(history: Vec<HistoryEntry<'_>>) -> Vec<(u64, Call<'_>, Option<CallResu
     calls
 }
 
-/// What the gate makes of a result in the conversation, if the call would have run.
+/// The gate's verdict on a result in the conversation, if the call would have run.
 fn checked<'r>(
     gate: &Gate,
     verdict: &Verdict<'_>,

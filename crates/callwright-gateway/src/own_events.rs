@@ -1,12 +1,12 @@
-//! Events that the upstream did not send: only in forms that every client of the API takes. Comments break some clients,
-//! and event types of our own others.
+//! Events that the upstream did not send, only in forms that every client of the API accepts. Comments break some
+//! clients, and custom event types break others.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
 
-/// Whether data may serve as a sample for other events: it has choices, where the API has such.
+/// Whether data can serve as a template for other events: it has choices, if the API has them.
 pub(crate) fn is_sample(api: Api, data: &[u8]) -> bool {
     let key: &[u8] = match api {
         Api::Chat => b"\"choices\"",
@@ -32,26 +32,26 @@ pub(crate) fn keep_alive(api: Api, sample: Option<&str>) -> Option<Bytes> {
     }
 }
 
-/// An event that says that a choice ended with calls, where the upstream left that out and clients fail without it.
+/// An event that ends a choice with calls, where the upstream omitted it and clients fail without it.
 pub(crate) fn missing_finish(api: Api, sample: Option<&str>, choice: u64) -> Option<Bytes> {
     match api {
         Api::Chat => {
             let choice = json!({"index": choice, "delta": {}, "finish_reason": "tool_calls"});
             like(sample?, "choices", &choice.to_string())
         }
-        // Clients of Gemini go by the parts; in the others an answer without an end was cut.
+        // Gemini clients go by the parts; in the other APIs, an answer without an end was cut off.
         Api::Gemini | Api::Responses | Api::Messages => None,
     }
 }
 
-/// An event like another one of the same stream, with this one choice in it, as JSON on one line.
+/// An event like another one of the same stream, with this choice in it, as JSON on one line.
 pub(crate) fn like(sample: &str, key: &str, choice: &str) -> Option<Bytes> {
     let mut members: Map<String, Value> = serde_json::from_str(sample).ok()?;
-    // Tokens are counted where they were counted.
+    // Tokens are counted in the original event.
     members.shift_remove("usage");
     members.shift_remove("usageMetadata");
     members.shift_remove(key);
-    // The choice as it is: reading it could change the numbers in it.
+    // The choice is copied verbatim: parsing it could change numbers in it.
     let others = Value::Object(members).to_string();
     let others = others.strip_prefix('{')?;
     let comma = if others == "}" { "" } else { "," };

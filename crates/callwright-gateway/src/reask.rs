@@ -1,8 +1,9 @@
-//! Asking a model again for calls that were refused, by a request that the client does not see.
+//! Asks a model again for refused calls, with a request that the client does not see.
 //!
-//! The request is the client's, byte for byte, with the first answer and a result for each of its calls appended. The
-//! answer yields arguments only: they are put into the call that the model made first, which keeps its id, its
-//! signature and its place. Which answer is accepted is for `refused_call` to say.
+//! Takes a request, its first answer and the refused calls; returns new arguments for them. The request is the
+//! client's, byte for byte, with the first answer and a result for each of its calls appended. Only the arguments are
+//! taken from the new answer: they are put into the model's first call, which keeps its id, signature and place.
+//! `refused_call` decides which answer is accepted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,16 +25,16 @@ use crate::refused_call::{RefusedCall, accept, may_ask_for};
 use crate::relay::Relay;
 use crate::side_request::{side_request, total_tokens, whole_path};
 
-/// Marks the gateway's own requests, for logs and gateways on the way.
+/// Marks the gateway's own requests, for logs and for other gateways on the way.
 const X_REASK: HeaderName = HeaderName::from_static("x-callwright-reask");
 
-/// A second request under the key of the first would be answered like the first, or not at all.
+/// A second request with the same idempotency key would get the first answer again, or none.
 pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// About how many bytes a token has, where the provider does not count them.
+/// About how many bytes a token has, if the provider does not report token counts.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Limits of asking again.
+/// Limits for asking again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReaskLimits {
     pub(crate) tries: u32,
@@ -54,12 +55,12 @@ pub(crate) struct Reasker {
 /// The outcome of asking again.
 #[derive(Debug, Default)]
 pub(crate) struct AskedAgain {
-    /// The outcome of each try: `accepted`, or why not.
+    /// The outcome of each attempt: `accepted`, or why not.
     pub(crate) outcomes: Vec<&'static str>,
     pub(crate) tokens: u64,
-    /// What the refused calls become, in their order, with the records of the new ones.
+    /// The replacements of the refused calls, in order, with their event records.
     pub(crate) new_calls: Option<Vec<(NewCall, Event)>>,
-    /// What takes the place of an answer that gave up.
+    /// The replacement of an answer in which the model gave up.
     pub(crate) instead: Option<String>,
 }
 
@@ -71,7 +72,7 @@ impl AskedAgain {
         }
     }
 
-    /// What was decided, with the new calls in it.
+    /// The earlier decisions, with the new calls in them.
     pub(crate) fn decisions(
         &self,
         mut decisions: Vec<Decision>,
@@ -85,7 +86,7 @@ impl AskedAgain {
 }
 
 impl Reasker {
-    /// A request whose answer may be asked for again; `None` if a second one would be consumed, stored or mixed up.
+    /// Prepares asking again; `None` if a second request would be consumed, stored or mixed up.
     pub(crate) fn new(
         api: Api,
         asked: &Uri,
@@ -127,7 +128,7 @@ impl Reasker {
         })
     }
 
-    /// Asks until an answer is accepted, at most so often and so long. `calls` are those of the first answer.
+    /// Asks until an answer is accepted, within the limits. `calls` are those of the first answer.
     pub(crate) async fn ask(
         self,
         relay: Arc<Relay>,
@@ -157,7 +158,7 @@ impl Reasker {
         .await
     }
 
-    /// Sends the same request again, after an answer that gave up, until an answer can take its place.
+    /// Sends the same request again after the model gave up, until an answer can replace the first.
     pub(crate) async fn ask_the_same(self, relay: Arc<Relay>, gate: Arc<Gate>) -> AskedAgain {
         let writes = relay.options.reask_writes;
         let may_ask = |tool: &ToolSpec| may_ask_for(tool, writes);
@@ -169,7 +170,7 @@ impl Reasker {
         .await
     }
 
-    /// Sends a request until an answer is accepted, at most so often and so long.
+    /// Sends a request until an answer is accepted, within the limits.
     async fn ask_until(
         &self,
         relay: Arc<Relay>,

@@ -1,7 +1,8 @@
-//! A call that was refused: whether the model may be asked for it again, and which answer is accepted for it.
+//! Refused calls: whether the model may be asked for them again, and which answer is accepted.
 //!
-//! Takes the refused calls of an answer and a second answer; returns what they become, or why that answer is not accepted. An
-//! answer with other tools, with more or fewer calls, with text only, or with a call that is refused again yields nothing.
+//! Takes the refused calls of an answer and a second answer; returns their replacements, or why that answer is not
+//! accepted. Never accepts an answer with other tools, with more or fewer calls, with text only, or with a call that
+//! is refused again.
 
 use std::time::SystemTime;
 
@@ -24,9 +25,9 @@ use crate::guard::NewCall;
 pub(crate) struct RefusedCall {
     /// Its number in the answer.
     pub(crate) number: usize,
-    /// What the model reads about it.
+    /// The feedback for the model.
     pub(crate) instruction: String,
-    /// The tools that an accepted call may be of; none, if the model is not asked again.
+    /// The tools that an accepted call may use; empty if the model is not asked again.
     tools: Vec<String>,
     sent_tool: String,
     sent: Option<Value<'static>>,
@@ -34,7 +35,7 @@ pub(crate) struct RefusedCall {
 }
 
 impl RefusedCall {
-    /// `writes` says whether calls may be asked for that change something.
+    /// `writes` says whether calls that change something may be asked for.
     pub(crate) fn new(
         number: usize,
         gate: &Gate,
@@ -66,17 +67,17 @@ impl RefusedCall {
     }
 }
 
-/// Whether all of these calls may be asked for again. One that may not be would come again with the others.
+/// Whether all of these calls may be asked for again. One that may not would come back with the others.
 pub(crate) fn may_all_be_asked_for(refused: &[RefusedCall]) -> bool {
     !refused.is_empty() && refused.iter().all(|call| !call.tools.is_empty())
 }
 
-/// Whether calls of a tool may be asked for; `writes` says whether also of those that change something.
+/// Whether calls of a tool may be asked for; `writes` says whether this includes tools that change something.
 pub(crate) fn may_ask_for(tool: &ToolSpec, writes: bool) -> bool {
     !tool.may_destroy() && !tool.spends() && (writes || tool.only_reads())
 }
 
-/// Whether other arguments would help. A call that was cut off needs to be shorter, and a loop has to end.
+/// Whether other arguments would help. A truncated call must be shorter, and a loop must end.
 fn may_be_corrected(failure: &Failure) -> bool {
     matches!(
         failure.cause,
@@ -96,7 +97,7 @@ fn sent_value(call: &Call<'_>) -> Option<Value<'static>> {
     }
 }
 
-/// What the refused calls become by an answer; otherwise why it is not accepted.
+/// The replacements of the refused calls in an answer, or why it is not accepted.
 pub(crate) fn accept(
     api: Api,
     gate: &Gate,

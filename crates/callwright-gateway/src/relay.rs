@@ -1,6 +1,6 @@
-//! One request of a client: whether it may come in, and which way it takes.
+//! The entry point of a client request: whether it is allowed, and which path it takes.
 //!
-//! Requests to an API whose answers are judged go on in `judged_request`; all others are piped.
+//! Requests to a judged API continue in `judged_request`; all others are piped through.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use serde_json::json;
 use crate::api::Api;
 use crate::gateway::{GatewayOptions, LiveSettings, Mode};
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pub(crate) upstream: Upstream,
     pub(crate) pages: Arc<OperatorPages>,
     pub(crate) settings: Mutex<Arc<LiveSettings>>,
     pub(crate) live: Arc<Live>,
-    /// Whether calls that come as text are made proper calls.
+    /// Whether calls written as text are turned into proper calls.
     pub(crate) is_rescuing: bool,
     pub(crate) options: GatewayOptions,
 }
@@ -50,7 +50,7 @@ impl Relay {
             return refusal(StatusCode::UNAUTHORIZED, "invalid_api_key", text);
         }
         if request.headers().contains_key(UPGRADE) {
-            // Codex tries a WebSocket first; with this answer it goes on with HTTP at once.
+            // Codex tries a WebSocket first; with this response it falls back to HTTP immediately.
             let text = "This gateway does not speak WebSocket. Send the request over HTTP.";
             return refusal(StatusCode::UPGRADE_REQUIRED, "upgrade_required", text);
         }
@@ -71,7 +71,7 @@ impl Relay {
         response
     }
 
-    /// A request whose answer nobody looks into.
+    /// Pipes a request whose answer is not examined.
     async fn piped(
         &self,
         settings: &LiveSettings,
@@ -92,7 +92,7 @@ impl Relay {
         self.live.count(Counter::Unjudged, &[reason]);
     }
 
-    /// Where a request goes: its path after that of the upstream.
+    /// The target of a request: its path appended to that of the upstream.
     pub(crate) fn uri(&self, asked: &Uri) -> Uri {
         self.at(asked.path_and_query().map_or("/", |path| path.as_str()))
     }
@@ -103,7 +103,7 @@ impl Relay {
     }
 }
 
-/// An error in the shape that the SDKs of all APIs read.
+/// An error in a form that the SDKs of all APIs can read.
 pub(crate) fn refusal(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
     let error = json!({"type": "error", "error": {"type": kind, "code": kind, "message": message}});
     body::json(status, error.to_string())

@@ -1,7 +1,7 @@
-//! What a request says that matters here: its tools, its model, the calls that it wants, its conversation.
+//! The parts of a request that matter here: its tools, its model, the calls it wants, its conversation.
 //!
-//! Looks at the body while it passes ([`LookedAtBody`]), and never changes it. A compressed body is decoded to be looked at,
-//! within bounds, and goes on as the bytes that came.
+//! Examines the body as it passes ([`ScannedBody`]), and never changes it. A compressed body is decompressed for
+//! this, within bounds, and forwarded as the bytes received.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -21,22 +21,22 @@ use parking_lot::Mutex;
 use crate::api::model_in_path;
 use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
-use crate::request_members::{Found, Member};
+use crate::request_members::{Member, RequestMembers};
 use crate::request_scan::RequestScan;
 use crate::unjudged::{Unjudged, contained};
 
-/// How many bytes of the name of a model are kept. The longest are paths of files.
+/// How many bytes of a model name are kept. The longest ones are file paths.
 const LONGEST_MODEL: usize = 128;
 
 /// A request, once all of it has passed.
 #[derive(Debug)]
 pub(crate) struct RequestView {
-    pub(crate) found: Found,
+    pub(crate) found: RequestMembers,
     /// Its body, if it is needed later.
     pub(crate) body: KeptBody,
 }
 
-/// A body in the pieces in which it came; empty if it is not needed.
+/// A body in pieces as received; empty if it is not needed.
 #[derive(Debug, Default)]
 pub(crate) struct KeptBody(Vec<Bytes>);
 
@@ -70,7 +70,7 @@ impl KeptBody {
 }
 
 impl RequestView {
-    /// A body that is there already.
+    /// Reads a complete body.
     pub(crate) fn read(body: Bytes) -> Option<Self> {
         let mut scan = RequestScan::default();
         scan.read(&body);
@@ -80,14 +80,14 @@ impl RequestView {
         })
     }
 
-    /// The list of tools, as it is written.
+    /// The list of tools, as written.
     pub(crate) fn tools(&self) -> Option<&str> {
         let older = || self.found.member(Member::Functions);
         let tools = self.found.member(Member::Tools).or_else(older);
         tools.filter(|tools| *tools != "null")
     }
 
-    /// The model that is asked for, in the body or in the path; empty if the request does not say so.
+    /// The requested model, from the body or the path; empty if the request does not name one.
     pub(crate) fn model(&self, path: &str) -> String {
         let model = self.found.member(Member::Model);
         let model: Option<String> = model.and_then(|model| serde_json::from_str(model).ok());
@@ -95,7 +95,7 @@ impl RequestView {
         first_bytes(model.unwrap_or_default(), LONGEST_MODEL).to_owned()
     }
 
-    /// Which calls the request has room for; `None` if it wants none.
+    /// Which calls the request permits; `None` if it forbids calls.
     pub(crate) fn call_scope(&self) -> Option<CallScope> {
         CallScope::of(WantedCalls {
             tool_choice: self.found.member(Member::ToolChoice),
@@ -104,8 +104,8 @@ impl RequestView {
         })
     }
 
-    /// Whether text in the answer may be calls: not if the request asks for JSON, which may look like one, or is from a
-    /// client that knows calls only in the form before `tools`.
+    /// Whether text in the answer may be calls: not if the request asks for JSON, which may look like a call, or
+    /// comes from a client that only knows the older `functions` form.
     pub(crate) fn may_be_rescued(&self) -> bool {
         let says = |member: Member, words: &[&str]| {
             let text = self.found.member(member);
@@ -124,7 +124,7 @@ impl RequestView {
         !is_older && !formats.iter().any(|format| says(*format, &json))
     }
 
-    /// The ids that calls of the conversation have. Of one that the provider keeps, only the provider knows them.
+    /// The call ids used in the conversation. If the provider stores the conversation, only the provider knows them.
     pub(crate) fn taken_ids(&self) -> TakenIds {
         let kept = [
             Member::PreviousResponse,
@@ -139,17 +139,17 @@ impl RequestView {
     }
 }
 
-/// A body on its way to the upstream, which is looked at as it passes.
+/// A body on its way upstream, examined as it passes.
 #[derive(Debug)]
-pub(crate) struct LookedAtBody {
+pub(crate) struct ScannedBody {
     body: Incoming,
-    look: Arc<Mutex<Look>>,
+    scan: Arc<Mutex<BodyScan>>,
 }
 
-/// What was seen of a body.
+/// What has been seen of a body.
 #[derive(Debug)]
-pub(crate) struct Look {
-    /// Otherwise why it is not looked at any more.
+pub(crate) struct BodyScan {
+    /// The scan, or why the body is no longer examined.
     scan: Result<RequestScan, &'static str>,
     kept: Option<Vec<Bytes>>,
     /// How many bytes may still come.
@@ -159,25 +159,29 @@ pub(crate) struct Look {
     failure: Option<String>,
 }
 
-impl LookedAtBody {
-    /// Looks at no more than `max_bytes`, and keeps them if they are needed later.
-    pub(crate) fn new(body: Incoming, is_kept: bool, max_bytes: usize) -> (Self, Arc<Mutex<Look>>) {
-        let look = Arc::new(Mutex::new(Look {
+impl ScannedBody {
+    /// Examines at most `max_bytes`, and keeps them if they are needed later.
+    pub(crate) fn new(
+        body: Incoming,
+        is_kept: bool,
+        max_bytes: usize,
+    ) -> (Self, Arc<Mutex<BodyScan>>) {
+        let scan = Arc::new(Mutex::new(BodyScan {
             scan: Ok(RequestScan::default()),
             kept: is_kept.then(Vec::new),
             room: max_bytes,
             has_ended: body.is_end_stream(),
             failure: None,
         }));
-        let looked_at = LookedAtBody {
+        let scanned = ScannedBody {
             body,
-            look: Arc::clone(&look),
+            scan: Arc::clone(&scan),
         };
-        (looked_at, look)
+        (scanned, scan)
     }
 }
 
-impl Look {
+impl BodyScan {
     fn take(&mut self, piece: &Bytes) {
         let Some(room) = self.room.checked_sub(piece.len()) else {
             (self.scan, self.kept) = (Err("request_too_large"), None);
@@ -194,7 +198,7 @@ impl Look {
         }
     }
 
-    /// What the request says; otherwise why that is not known.
+    /// What the request says, or why that is unknown.
     pub(crate) fn view(&mut self) -> Result<RequestView, &'static str> {
         let scan = std::mem::replace(&mut self.scan, Err("request_shape"))?;
         let found = contained(|| scan.end()).ok_or(Unjudged::Defect.name())?;
@@ -214,7 +218,7 @@ impl Look {
     }
 }
 
-impl Body for LookedAtBody {
+impl Body for ScannedBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -225,18 +229,18 @@ impl Body for LookedAtBody {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
             return Poll::Pending;
         };
-        let mut look = self.look.lock();
+        let mut scan = self.scan.lock();
         match &frame {
             Some(Ok(frame)) => {
                 if let Some(piece) = frame.data_ref() {
-                    look.take(piece);
+                    scan.take(piece);
                 }
-                look.has_ended = self.body.is_end_stream();
+                scan.has_ended = self.body.is_end_stream();
             }
-            Some(Err(error)) => look.failure = Some(format!("broke off: {error}.")),
-            None => look.has_ended = true,
+            Some(Err(error)) => scan.failure = Some(format!("broke off: {error}.")),
+            None => scan.has_ended = true,
         }
-        drop(look);
+        drop(scan);
         Poll::Ready(frame.map(|frame| frame.map_err(BoxError::from)))
     }
 
@@ -249,7 +253,7 @@ impl Body for LookedAtBody {
     }
 }
 
-/// The body as it is to be read; `None` if it is compressed in another way, or larger than that.
+/// The body, decompressed; `None` if its encoding is not supported, or it is too large.
 pub(crate) fn decoded<'b>(
     headers: &HeaderMap,
     body: &'b [u8],
@@ -260,7 +264,7 @@ pub(crate) fn decoded<'b>(
         Some(encoding) => encoding.to_str().ok()?.trim().to_ascii_lowercase(),
     };
     let mut plain = Vec::new();
-    // One more than is allowed tells that there is more.
+    // Reading one byte more than allowed shows whether there is more.
     let limit = u64::try_from(max_bytes).ok()?.saturating_add(1);
     match encoding.as_str() {
         "identity" => return Some(Cow::Borrowed(body)),
@@ -284,7 +288,7 @@ mod tests {
     use super::{KeptBody, RequestView};
 
     #[test]
-    fn a_request_may_leave_no_room_for_calls() {
+    fn a_request_may_forbid_calls() {
         let leaves_room = |body: &str| {
             let view =
                 RequestView::read(Bytes::copy_from_slice(body.as_bytes())).expect("a request");
@@ -314,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_may_be_in_several_pieces() {
+    fn a_part_may_span_several_pieces() {
         let body = KeptBody(["ab", "", "cde", "f"].map(Bytes::from).to_vec());
         assert_eq!(&*body.whole(), b"abcdef");
         for from in 0..6 {

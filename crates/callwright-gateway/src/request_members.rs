@@ -1,4 +1,4 @@
-//! The members of a request that matter, by the names that the APIs give them, and what was found of them.
+//! The request members that matter, by the names each API gives them, and their values.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 use crate::api::Api;
 use crate::call_ids::TakenIds;
 
-/// The members that are kept, by the names that APIs give them.
+/// The members that are kept, by the names each API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Member {
     Tools,
-    /// What came before `tools` in chat completions.
+    /// The predecessor of `tools` in chat completions.
     Functions,
     Model,
     ToolChoice,
@@ -21,7 +21,7 @@ pub(crate) enum Member {
     OutputConfig,
     OutputFormat,
     GenerationConfig,
-    /// These three name a conversation that the provider keeps.
+    /// These three name a conversation stored by the provider.
     PreviousResponse,
     Conversation,
     Thread,
@@ -46,32 +46,32 @@ pub(crate) const MEMBERS: [(&[u8], Member); 16] = [
     (b"thread", Member::Thread),
 ];
 
-/// Where the conversation is, in any API.
+/// The keys of the conversation, in any API.
 pub(crate) fn history_keys() -> impl Iterator<Item = &'static [u8]> {
     Api::ALL.iter().map(|api| api.history_key().as_bytes())
 }
 
-/// The keys under which a conversation has the ids of its calls.
+/// The keys of call ids in a conversation.
 pub(crate) const IDS: [&[u8]; 2] = [b"id", b"call_id"];
 
-/// Names of parts of a conversation that bring tools besides those of the list.
+/// Parts of a conversation that bring tools besides those in the list.
 pub(crate) const TOOLS_ELSEWHERE: [&[u8]; 3] =
     [b"tool_addition", b"additional_tools", b"tool_search_output"];
 
-/// What a request says.
+/// The members found in a request.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct RequestMembers {
     pub(crate) members: Vec<(Member, Vec<u8>)>,
     /// Where the last messages of the conversation are in the body.
     pub(crate) messages: VecDeque<Range<usize>>,
     /// The ids in the conversation.
     pub(crate) ids: TakenIds,
-    /// Whether the conversation itself may bring tools, so that the list is not all of them.
+    /// Whether the conversation itself may bring tools, so that the list is incomplete.
     pub(crate) has_tools_elsewhere: bool,
 }
 
-impl Found {
-    /// The text of a member, as it was sent.
+impl RequestMembers {
+    /// The text of a member, as sent.
     pub(crate) fn member(&self, wanted: Member) -> Option<&str> {
         let found = self.members.iter().find(|(member, _)| *member == wanted)?;
         std::str::from_utf8(&found.1).ok().map(str::trim_end)

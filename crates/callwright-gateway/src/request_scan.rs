@@ -1,41 +1,42 @@
-//! The members of a request that matter, found while its bytes pass.
+//! Finds the request members that matter while the bytes pass.
 //!
-//! Takes a body piece by piece, however it is cut. Keeps the text of a few members and remembers where the last messages of
-//! the conversation are; the rest is skipped, strings at the speed of memory, so that a megabyte of history costs less
-//! than sending it. Does not check the syntax: a body that is not JSON is the provider's to reject. Changes nothing.
+//! Takes a body piece by piece, however it is cut. Keeps the text of a few members and remembers where the last
+//! messages of the conversation are; the rest is skipped, strings at memory speed, so that a megabyte of history
+//! costs less than sending it. Never changes the body and never checks its syntax: a body that is not JSON is for the
+//! provider to reject.
 
 use memchr::memchr2;
 
 use crate::call_ids::TakenIds;
-use crate::request_members::{Found, IDS, MEMBERS, Member, TOOLS_ELSEWHERE, history_keys};
+use crate::request_members::{IDS, MEMBERS, Member, RequestMembers, TOOLS_ELSEWHERE, history_keys};
 
-/// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit with
-/// some parallel calls in each.
+/// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit
+/// with several parallel calls in each.
 const MOST_MESSAGES: usize = 2_048;
 
-/// The longest key or word that means anything here, with room to spare. Longer strings are not kept.
+/// The longest key or word that matters here, with room to spare. Longer strings are not kept.
 const LONGEST_WORD: usize = 64;
 
-/// How many ids are remembered: more than the context of any model has calls.
+/// How many ids are remembered: more calls than fit into the context of any model.
 const MOST_IDS: usize = 16_384;
 
-/// Reads a body as it passes.
+/// Scans a body as it passes.
 #[derive(Debug, Default)]
 pub(crate) struct RequestScan {
     /// How many bytes have passed.
     passed: usize,
-    /// How many objects and lists are open; inside the body's own object it is one.
+    /// How many objects and arrays are open; one directly inside the body's object.
     depth: usize,
     string: Option<OpenString>,
-    /// The next string of the body's own object is a key.
+    /// The next string in the body's object is a key.
     expects_key: bool,
-    /// What the value of the body's own object that is read now is for.
-    value: Value,
-    /// Where the message began that is read now.
+    /// How the current value in the body's object is used.
+    value: ValueUse,
+    /// Where the current message began.
     message: Option<usize>,
     id: IdPlace,
-    found: Found,
-    /// There is something that would have to be read with more care: a member twice, a key with escapes.
+    found: RequestMembers,
+    /// Something needs more careful parsing: a duplicate member, a key with escapes.
     is_odd: bool,
 }
 
@@ -49,13 +50,13 @@ struct OpenString {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Value {
+enum ValueUse {
     /// Its key is not known yet, or it is skipped.
     #[default]
     Skipped,
-    /// It is kept, and has not begun.
+    /// It is to be kept, and has not begun.
     Wanted(Member),
-    /// It is kept: the last of the members.
+    /// It is being kept, as the last of the members.
     Kept,
     /// It is the conversation.
     History,
@@ -66,17 +67,17 @@ enum Value {
 enum IdPlace {
     #[default]
     Elsewhere,
-    /// A string came that may be the key of one.
+    /// The last string may be the key of an id.
     AfterKey,
-    /// It was the key.
+    /// The key of an id and a colon have passed.
     AfterColon,
 }
 
 impl RequestScan {
-    /// Takes the next piece of the body.
+    /// Scans the next piece of the body.
     pub(crate) fn read(&mut self, piece: &[u8]) {
         let mut at = 0;
-        // From where on the piece belongs to a member that is kept.
+        // Where the part of this piece that belongs to a kept member begins.
         let mut kept_from = 0;
         while at < piece.len() {
             if self.string.is_some() {
@@ -88,7 +89,7 @@ impl RequestScan {
                 b' ' | b'\n' | b'\r' | b'\t' => {}
                 b',' | b']' | b'}' => {
                     let is_close = byte != b',';
-                    if self.depth == 2 && self.value == Value::History {
+                    if self.depth == 2 && self.value == ValueUse::History {
                         self.end_message(at);
                     }
                     if self.depth == 1 {
@@ -119,7 +120,7 @@ impl RequestScan {
             }
             at += 1;
         }
-        if self.value == Value::Kept
+        if self.value == ValueUse::Kept
             && let Some((_, text)) = self.found.members.last_mut()
         {
             text.extend_from_slice(piece.get(kept_from..).unwrap_or_default());
@@ -127,20 +128,20 @@ impl RequestScan {
         self.passed += piece.len();
     }
 
-    /// What was found; `None` if the body is not one object from end to end, or too odd to be read like this.
-    pub(crate) fn end(self) -> Option<Found> {
+    /// The members found; `None` if the body is not one complete object, or too unusual to be scanned like this.
+    pub(crate) fn end(self) -> Option<RequestMembers> {
         (self.depth == 0 && self.passed > 0 && !self.is_odd).then_some(self.found)
     }
 
-    /// A value or a message may begin here.
+    /// Handles a place where a value or a message may begin.
     fn begin(&mut self, at: usize, kept_from: &mut usize) {
-        if let (1, false, Value::Wanted(member)) = (self.depth, self.expects_key, self.value) {
+        if let (1, false, ValueUse::Wanted(member)) = (self.depth, self.expects_key, self.value) {
             self.is_odd |= self.found.member(member).is_some();
             self.found.members.push((member, Vec::new()));
-            self.value = Value::Kept;
+            self.value = ValueUse::Kept;
             *kept_from = at;
         }
-        if self.depth == 2 && self.value == Value::History && self.message.is_none() {
+        if self.depth == 2 && self.value == ValueUse::History && self.message.is_none() {
             self.message = Some(self.passed + at);
         }
     }
@@ -156,15 +157,15 @@ impl RequestScan {
     }
 
     fn end_value(&mut self, rest: &[u8]) {
-        if self.value == Value::Kept
+        if self.value == ValueUse::Kept
             && let Some((_, text)) = self.found.members.last_mut()
         {
             text.extend_from_slice(rest);
         }
-        self.value = Value::Skipped;
+        self.value = ValueUse::Skipped;
     }
 
-    /// Reads on in a string; returns where to go on after it.
+    /// Continues a string; returns the position after it.
     fn read_string(&mut self, piece: &[u8], from: usize) -> usize {
         let Some(string) = &mut self.string else {
             return from;
@@ -205,7 +206,7 @@ impl RequestScan {
             if string.before.len() + rest.len() <= LONGEST_WORD {
                 let is = |mark: &&[u8]| is_word(&string.before, rest, mark);
                 self.found.has_tools_elsewhere |= TOOLS_ELSEWHERE.iter().any(is);
-                let is_key = self.value == Value::History && IDS.iter().any(is);
+                let is_key = self.value == ValueUse::History && IDS.iter().any(is);
                 self.end_id(&string.before, rest, is_key);
             }
             return;
@@ -215,17 +216,17 @@ impl RequestScan {
             .iter()
             .find(|(name, _)| is_word(&string.before, rest, name));
         self.value = match named {
-            Some((_, member)) => Value::Wanted(*member),
+            Some((_, member)) => ValueUse::Wanted(*member),
             None if history_keys().any(|name| is_word(&string.before, rest, name)) => {
-                Value::History
+                ValueUse::History
             }
-            None => Value::Skipped,
+            None => ValueUse::Skipped,
         };
     }
 }
 
 impl RequestScan {
-    /// A string of the conversation ends that may be an id, or the key of one.
+    /// Handles the end of a conversation string that may be an id, or the key of one.
     fn end_id(&mut self, before: &[u8], rest: &[u8], is_key: bool) {
         let ids = &mut self.found.ids.0;
         if self.id == IdPlace::AfterColon && ids.len() < MOST_IDS {
@@ -241,7 +242,7 @@ impl RequestScan {
     }
 }
 
-/// Whether two parts of a string are a word.
+/// Whether the two parts of a string make up this word.
 fn is_word(before: &[u8], rest: &[u8], word: &[u8]) -> bool {
     before.len() + rest.len() == word.len()
         && word.strip_prefix(before).is_some_and(|end| end == rest)
@@ -254,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    fn scanned(pieces: &[&[u8]]) -> Option<Found> {
+    fn scanned(pieces: &[&[u8]]) -> Option<RequestMembers> {
         let mut scan = RequestScan::default();
         for piece in pieces {
             scan.read(piece);
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_with_certainty_is_not_read() {
+    fn an_ambiguous_body_is_not_read() {
         for body in [
             "",
             r#"{"model": "m""#,

@@ -1,9 +1,8 @@
-//! The data of an event with some of its values replaced. Every other byte stays as it came.
+//! Replaces values in the data of an event. Every other byte stays as received.
 
 use std::ops::Range;
 
-/// Replaces pieces of a text. Of two that begin at the same place the first counts; one that reaches into another is
-/// left out.
+/// Replaces pieces of a text. If two begin at the same place, the first wins; one that overlaps another is skipped.
 pub(crate) fn replace(text: &str, mut pieces: Vec<(Range<usize>, String)>) -> String {
     pieces.sort_by_key(|(span, _)| span.start);
     let mut written = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The request that asks again: the client's own, with what has happened since at its end.
+//! Builds the request that asks again: the client's own, with the new messages appended.
 
 use callwright::call::Call;
 use callwright::internal::{RawObject, raw_items, raw_span};
@@ -9,10 +9,10 @@ use crate::api::Api;
 use crate::refused_call::RefusedCall;
 use crate::rewrite::replace;
 
-/// What the model reads of calls that were not refused.
+/// What the model reads about calls that were not refused.
 const NOT_RUN: &str = "Not run yet. Do not send it again.";
 
-/// The path of a request for a whole answer.
+/// The path that requests a non-streamed answer.
 pub(crate) fn whole_path(asked: &Uri) -> String {
     let path = asked
         .path()
@@ -31,7 +31,7 @@ pub(crate) fn whole_path(asked: &Uri) -> String {
     }
 }
 
-/// The client's request with the first answer and a result for each of its calls at the end.
+/// The client's request with the first answer and a result for each of its calls appended.
 pub(crate) fn side_request(
     api: Api,
     body: &str,
@@ -60,7 +60,7 @@ pub(crate) fn side_request(
             let comma = if items.is_empty() { "" } else { "," };
             pieces.push((end..end, format!("{comma}{added}")));
         }
-        // A text is a message of the user.
+        // A string is a user message.
         Err(_) if list.starts_with('"') => {
             let user = format!("{{\"role\":\"user\",\"content\":{list}}}");
             pieces.push((raw_span(body, list), format!("[{user},{added}]")));
@@ -70,7 +70,7 @@ pub(crate) fn side_request(
     if let Some(stream) = request.get("stream") {
         pieces.push((raw_span(body, stream), "false".to_owned()));
     }
-    // It is refused where there is no stream.
+    // Providers reject it without a stream.
     if let Some(span) = request.member_span(body, "stream_options") {
         pieces.push((span, String::new()));
     }
@@ -85,7 +85,7 @@ pub(crate) fn side_request(
     Some(replace(body, pieces))
 }
 
-/// What an answer cost, as far as it says so.
+/// How many tokens an answer cost, if it says so.
 pub(crate) fn total_tokens(answer: &str) -> u64 {
     let Ok(answer) = serde_json::from_str::<serde_json::Value>(answer) else {
         return 0;

@@ -1,7 +1,8 @@
-//! An answer whose calls become a text: the data of its events, or its whole body → the same without calls.
+//! Replaces the calls of an answer with a text.
 //!
-//! Whole and streamed answers take the same way: a whole body is one event. The text is where the first call was; the
-//! other calls are left out, and the finish reason is that of a plain answer. Events without calls are not touched.
+//! Takes the data of its events, or its whole body as a single event; returns them without calls. The text goes where
+//! the first call was; the other calls are dropped, and the finish reason becomes that of a plain answer. Never
+//! changes events without calls.
 
 use serde_json::{Map, Value, json};
 
@@ -12,31 +13,32 @@ use crate::api::Api;
 pub(crate) struct StoppedAnswer {
     api: Api,
     text: String,
-    /// Whether the text is there already.
+    /// Whether the text has already been written.
     has_text: bool,
-    /// How many blocks were left out so far; later ones are numbered without them.
+    /// How many blocks were dropped so far; later ones are renumbered.
     left_out: u64,
-    /// How many events came instead of one; later ones are numbered after them.
+    /// How many extra events were written; later ones are renumbered.
     added: u64,
-    /// The blocks and items that were calls, by what later events call them.
+    /// The blocks and items that were calls, by the keys that later events use for them.
     calls: Vec<Value>,
 }
 
-/// What an event becomes.
+/// The replacement of an event.
 #[derive(Debug, PartialEq)]
 pub(crate) enum StoppedEvent {
-    /// It stays as it is.
+    /// It stays unchanged.
     Same,
-    /// The data of the events that come instead; none, if it is left out. Each is named by its own `type`, if it has one.
+    /// The data of the events that replace it; empty if it is dropped. Each is named by its own `type`, if it has
+    /// one.
     Instead(Vec<Value>),
 }
 
 impl StoppedAnswer {
-    /// `text` comes in the place of the calls. `follows_text` says whether the model has said something before them.
+    /// `text` replaces the calls. `follows_text` says whether the model said something before them.
     pub(crate) fn new(api: Api, text: &str, follows_text: bool) -> Self {
         let is_joined = match api {
             Api::Chat | Api::Gemini => true,
-            // There it is a separate part.
+            // In these APIs it is a separate part.
             Api::Responses | Api::Messages => false,
         };
         let gap = if follows_text && is_joined {
@@ -54,7 +56,7 @@ impl StoppedAnswer {
         }
     }
 
-    /// A whole body.
+    /// Processes a whole body.
     pub(crate) fn body(&mut self, body: &str) -> Option<String> {
         match self.event(body) {
             StoppedEvent::Instead(events) => events.first().map(Value::to_string),
@@ -62,7 +64,7 @@ impl StoppedAnswer {
         }
     }
 
-    /// One event.
+    /// Processes one event.
     pub(crate) fn event(&mut self, data: &str) -> StoppedEvent {
         let Ok(mut event) = serde_json::from_str::<Value>(data) else {
             return StoppedEvent::Same;
@@ -89,7 +91,7 @@ impl StoppedAnswer {
         (!std::mem::replace(&mut self.has_text, true)).then_some(self.text.as_str())
     }
 
-    /// Says whether nothing is left of the event.
+    /// Returns whether nothing is left of the event.
     fn chat(&mut self, event: &mut Value) -> bool {
         let mut is_empty = event.get("usage").is_none_or(Value::is_null);
         let choices = event.get_mut("choices").and_then(Value::as_array_mut);
@@ -204,7 +206,7 @@ impl StoppedAnswer {
         None
     }
 
-    /// The number of a block without those that were left out before it.
+    /// The index of a block, not counting those dropped before it.
     fn renumbered(&self, index: &Value) -> Value {
         let number = index
             .as_u64()
@@ -252,7 +254,7 @@ impl StoppedAnswer {
             }
             kind if kind.starts_with("response.function_call_arguments.") => Some(Vec::new()),
             "response.completed" | "response.incomplete" => {
-                // The response says again what came before.
+                // The response repeats what came before.
                 self.has_text = false;
                 self.response(event.get_mut("response")?);
                 None
@@ -285,7 +287,7 @@ fn plain_stop_reason(event: &mut Value) {
     }
 }
 
-/// The id of a message in the place of a call.
+/// The id of a message that replaces a call.
 fn message_id(item: &Value) -> String {
     let id = item
         .get("id")
@@ -300,7 +302,7 @@ fn message(id: &str, text: &str) -> Value {
     json!({"type": "message", "id": id, "status": "completed", "role": "assistant", "content": content})
 }
 
-/// The events of a whole message, where a call was announced.
+/// The events of a complete message, where a call was announced.
 fn message_events(announced: &Map<String, Value>, id: &str, text: &str) -> Vec<Value> {
     let first = announced.get("sequence_number").and_then(Value::as_u64);
     let place = |(at, mut event): (u64, Value)| {

@@ -1,8 +1,8 @@
-//! What a model says in one choice: text that goes on at once, text that waits because it may be calls, or calls.
+//! The text of one choice: whether it passes immediately, waits because it may be calls, or is calls.
 //!
-//! Takes the answer as far as it has come; decides nothing but that, and writes nothing. Which text is calls is for
-//! [`Gate::rescue`] to say. All of its calls have to be valid or repaired; otherwise all of it stays text. A choice that has
-//! calls already, or anything else after its text, is left alone, and reasoning is never looked at.
+//! Takes the answer received so far; decides only that, and writes nothing. [`Gate::rescue`] says which text is
+//! calls. All of them must be valid or repaired; otherwise all of it stays text. A choice that already has calls, or
+//! anything else after its text, is left alone, and reasoning is never examined.
 
 use std::ops::Range;
 
@@ -19,23 +19,23 @@ use crate::call_ids::{self, CallIds};
 use crate::call_scope::CallScope;
 use crate::guard::{CallJudge, Decision, NewCall};
 
-/// What becomes of the text of a choice.
+/// What happens to the text of a choice.
 #[derive(Debug)]
 pub(crate) enum TextFate {
-    /// It may be calls from a place on, of which so much has been looked at.
+    /// It may be calls from some position on, and has been examined up to another.
     Open {
         watch: CallWatch,
         from: usize,
         looked_at: usize,
     },
-    /// It goes on as it came.
+    /// It passes unchanged.
     AsItCame,
-    /// It is calls, or calls come after it.
+    /// It is calls, or calls are added after it.
     Calls(AddedCalls),
 }
 
 impl TextFate {
-    /// Of which nothing has come.
+    /// Text of which nothing has arrived.
     pub(crate) fn open() -> Self {
         TextFate::Open {
             watch: CallWatch::default(),
@@ -53,17 +53,17 @@ impl TextFate {
         matches!(self, TextFate::Open { from, .. } if said.end > *from)
     }
 
-    /// Whether a block or an item that begins here has to wait: it may have to go.
+    /// Whether a block or an item that begins here has to wait, since it may be dropped.
     pub(crate) fn holds_part(&self, start: usize) -> bool {
         matches!(self, TextFate::Open { from, .. } if start >= *from)
     }
 
-    /// Whether nothing is left of a block or an item that begins here.
+    /// Whether a block or an item that begins here is dropped entirely.
     pub(crate) fn takes_part(&self, start: usize) -> bool {
         matches!(self, TextFate::Calls(calls) if start >= calls.rest)
     }
 
-    /// Looks at what has come of a choice.
+    /// Examines what has arrived of a choice.
     pub(crate) fn follow(&mut self, gate: &Gate, answer: &StreamedAnswer, at: usize) {
         let TextFate::Open {
             watch,
@@ -88,7 +88,7 @@ impl TextFate {
     }
 }
 
-/// The calls that the text of a choice is, of which all has come.
+/// The calls that the complete text of a choice consists of.
 pub(crate) fn rescued(
     gate: &Gate,
     answer: &StreamedAnswer,
@@ -114,7 +114,7 @@ pub(crate) fn rescued(
     let rest = rescued.rest.len();
     let sound: Vec<Option<NewCall>> = rescued.calls.iter().map(|call| sound(gate, call)).collect();
     if sound.iter().any(Option::is_none) {
-        // They stay text; that they are wrong is worth knowing.
+        // They stay text, but it is worth recording that they are wrong.
         for (call, _) in rescued
             .calls
             .iter()
@@ -160,7 +160,7 @@ pub(crate) fn rescued(
     })
 }
 
-/// A call as it would run; `None` if it would not.
+/// The call as it would run; `None` if it would not.
 pub(crate) fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
     let verdict = gate.judge(call);
     let tool = match &verdict {

@@ -1,4 +1,5 @@
-//! Why something passes without being judged. A defect of ours is one of the reasons: it never costs the client its answer.
+//! Why something passes without being judged. A bug of ours is one of the reasons: it never costs the client its
+//! answer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +11,7 @@ use callwright::wire::UnreadableAnswer;
 pub enum Unjudged {
     /// It cannot be read.
     Unreadable(UnreadableAnswer),
-    /// Judging it failed for a reason that is not the answer's.
+    /// Judging it failed because of a bug of ours.
     Defect,
 }
 
@@ -24,7 +25,7 @@ impl Unjudged {
     }
 }
 
-/// Does something; `None` if it panicked. What it changes has to be thrown away then.
+/// Runs a step; `None` if it panicked. Whatever it changed must then be discarded.
 pub(crate) fn contained<T>(step: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(step)).ok()
 }

@@ -1,35 +1,35 @@
-//! What becomes of a call, and who decides it.
+//! The decision about a call, and the trait of those who make it.
 
 use callwright::Gate;
 use callwright::call::Call;
 use callwright::wire::EnvelopeDefect;
 
-/// Decides what becomes of the calls of an answer.
+/// Decides what happens to the calls of an answer.
 pub trait CallJudge {
-    /// Judges a call. For one that is refused, `split` says which calls it holds, if these may take its place.
+    /// Judges a call. If it is refused, `split` returns the calls that it contains, if these may replace it.
     fn judge(&mut self, gate: &Gate, call: &Call<'_>, split: &mut SplitCall<'_>) -> Decision;
 
-    /// Hears of a defect around a call that was mended.
+    /// Reports a defect around a call that was mended.
     fn mended(&mut self, defect: EnvelopeDefect);
 }
 
-/// The calls that a call holds, with their ids; `None` if it is one, or has to stay one.
+/// Returns the calls that a call contains, with their ids; `None` if it is a single call, or must stay one.
 pub type SplitCall<'s> = dyn FnMut(&Call<'_>) -> Option<Vec<Call<'static>>> + 's;
 
-/// What is to become of a call.
+/// What happens to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is valid, and goes on as it came.
+    /// It is valid, and passes unchanged.
     Valid,
-    /// It becomes another one.
+    /// It is replaced with another call.
     Change(NewCall),
-    /// It becomes several: the first takes its place, the others follow it.
+    /// It is split into several: the first takes its place, the others follow it.
     Split(Vec<NewCall>),
-    /// It is not valid, or that is not known, and goes on as it came.
+    /// It is invalid or of unknown validity, and passes unchanged.
     Leave,
 }
 
-/// What a call becomes.
+/// The replacement of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCall {
     /// The name of its tool.

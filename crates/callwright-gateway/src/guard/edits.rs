@@ -1,4 +1,4 @@
-//! What has to be replaced in an event or a whole body, so that it says what was decided about its calls and its text.
+//! Computes the replacements in an event or a whole body that apply the decisions about its calls and its text.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::call_writer;
 use crate::text_fate::TextFate;
 
 impl AnswerGuard {
-    /// What has to be replaced in an event, or in a whole body.
+    /// The replacements in an event, or in a whole body.
     pub(super) fn pieces(
         &mut self,
         sites: &[Site],
@@ -47,7 +47,7 @@ impl AnswerGuard {
         pieces
     }
 
-    /// What ought to be at a place of text that is calls, or around it.
+    /// The replacement at a site of rescued text, or next to it.
     fn added_piece(
         &self,
         site: &Site,
@@ -100,7 +100,7 @@ impl AnswerGuard {
         Some((site.span.clone(), site.filled_with(&json)))
     }
 
-    /// What ought to be at a place of a call that changes.
+    /// The replacement at a site of a changed call.
     fn instead(&mut self, role: &SiteRole) -> Option<String> {
         let (SiteRole::Name { call, extent } | SiteRole::Arguments { call, extent, .. }) = *role
         else {
@@ -121,7 +121,7 @@ impl AnswerGuard {
             _ if self.reader.answer().calls.get(call)?.tool == new.tool => return None,
             _ => (has_name, &new.tool, true),
         };
-        // The first piece holds it all, and the others nothing.
+        // The first piece contains all of it, the others are emptied.
         let is_there = extent == Extent::Piece && std::mem::replace(has_it, true);
         let new = if is_there { "" } else { new };
         Some(if as_text { quoted(new) } else { new.to_owned() })

@@ -1,4 +1,4 @@
-//! What becomes of the calls and the text that have come of an answer: decided as soon as it is known how they end.
+//! Decides what happens to the calls and the text of an answer as soon as it is known how they end.
 
 use callwright::Gate;
 use callwright::call::Call;
@@ -10,16 +10,16 @@ use crate::added_calls::{AddedCall, AddedCalls};
 use crate::call_scope::CallScope;
 use crate::text_fate::{TextFate, rescued};
 
-/// What becomes of a call.
+/// What happens to a call.
 #[derive(Debug)]
 pub(super) enum CallFate {
-    /// It is not known how it ends.
+    /// Its end has not arrived.
     Open,
-    /// It goes on as it came, and is judged later.
+    /// It passes unchanged, and is judged later.
     Released,
-    /// It goes on as it came.
+    /// It passes unchanged.
     AsItCame { is_valid: bool },
-    /// It goes on as another one. Once its name and its arguments are written, other pieces of them are emptied.
+    /// It is replaced. Once the new name and arguments have been written, further pieces of the old ones are emptied.
     Changed {
         new: NewCall,
         has_name: bool,
@@ -46,7 +46,7 @@ impl CallFate {
 }
 
 impl AnswerGuard {
-    /// Judges the calls that have ended as soon as it is known how: the last one of a choice when the choice ends.
+    /// Judges calls as soon as it is known how they end: the last one of a choice when the choice ends.
     pub(super) fn judge_ended(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
         self.ids.follow(answer);
@@ -72,7 +72,8 @@ impl AnswerGuard {
                 read.id = Some(Value::String(id.into()));
             }
             let ids = |number| self.ids.of_others(answer, at, number);
-            // The others come at the end of the choice, so the first has to be its last call. Without an end they have no place.
+            // The others are added at the end of the choice, so the first must be its last call. Without an end there
+            // is no place for them.
             let has_end = is_end_known || !self.api.always_says_how_it_ended();
             let has_room = !is_followed && !call.is_single && call.namespace.is_none() && has_end;
             let scope = self.scope.as_ref().filter(|_| has_room);
@@ -107,7 +108,7 @@ impl AnswerGuard {
         }
     }
 
-    /// Looks at the text that has come, and decides about that of choices which have ended.
+    /// Looks at the text received so far, and decides about the text of choices that have ended.
     fn judge_texts(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
         self.texts.resize_with(answer.choices.len(), || {
@@ -133,7 +134,7 @@ impl AnswerGuard {
     }
 }
 
-/// The calls that a call holds, with the ids of the others, if the request has room for all of them.
+/// The calls that a call contains, with the ids of the others, if the request permits all of them.
 fn split(
     gate: &Gate,
     call: &Call<'_>,
@@ -152,7 +153,7 @@ fn split(
     Some(calls)
 }
 
-/// What becomes of a call whose name is written without its namespace. It cannot move to another one.
+/// The decision about a call whose name is written without its namespace. It cannot move to another namespace.
 fn in_namespace(decision: Decision, namespace: Option<&str>) -> Decision {
     match (decision, namespace) {
         (Decision::Change(new), Some(namespace)) => {

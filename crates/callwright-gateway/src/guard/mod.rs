@@ -1,9 +1,10 @@
-//! The calls of one answer: event by event in, what the client gets out.
+//! Guards the calls of one answer, event by event.
 //!
-//! Takes the events of a stream, or a whole body as one event. An event passes as its own bytes at once, unless it
-//! belongs to a call of which something is still to come, or to text that may be one: it is held, and what follows it in
-//! the same choice waits after it, until the call has been judged. Of a call only its name and arguments change, in place;
-//! text that is calls gives way to them. Nothing is sent or received here, and no clock is looked at.
+//! Takes the events of a stream, or a whole body as one event; returns what to send to the client. An event passes
+//! immediately as its own bytes, unless it belongs to an incomplete call, or to text that may be one: then it is
+//! held, and what follows it in the same choice waits behind it, until the call has been judged. In a call only the
+//! name and the arguments change, in place; text that turns out to be calls is replaced with them. Does no I/O and
+//! never looks at the clock.
 
 mod decision;
 mod edits;
@@ -39,30 +40,30 @@ pub struct AnswerGuard {
     gate: Arc<Gate>,
     reader: AnswerReader,
     ids: CallIds,
-    /// What becomes of each call, by its number.
+    /// What happens to each call, by its number.
     fates: Vec<CallFate>,
-    /// What becomes of the text of each choice.
+    /// What happens to the text of each choice.
     texts: Vec<TextFate>,
-    /// Which calls the request has room for besides those that came as such.
+    /// Which calls the request permits besides those that came as proper calls.
     scope: Option<CallScope>,
-    /// Whether calls are made of text.
+    /// Whether calls are rescued from text.
     rescues: bool,
     waiting: VecDeque<WaitingEvent>,
-    /// Of this step: the event that has come, unless it waits, and those that wait no longer, as they came.
+    /// In this step: the incoming event unless it waits, and events that no longer wait, as received.
     incoming: Option<Bytes>,
     taken: Vec<Bytes>,
-    /// Whether everything goes on as it came.
+    /// Whether everything passes unchanged.
     only_observes: bool,
     unjudged: Option<Unjudged>,
-    /// The data of an early event, for others like it.
+    /// The data of an early event, used as a template for others.
     sample: Option<String>,
     api: Api,
-    /// Whether the end of the stream has come.
+    /// Whether the end of the stream has arrived.
     has_ended: bool,
 }
 
 impl AnswerGuard {
-    /// For an answer of this API.
+    /// A guard for one answer of this API.
     pub fn new(gate: Arc<Gate>, api: Api) -> Self {
         AnswerGuard {
             gate,
@@ -83,45 +84,45 @@ impl AnswerGuard {
         }
     }
 
-    /// Judges only, and holds and changes nothing.
+    /// Only judges; holds and changes nothing.
     #[must_use]
     pub fn only_observing(mut self) -> Self {
         self.only_observes = true;
         self
     }
 
-    /// What has come of the answer.
+    /// The answer received so far.
     pub fn answer(&self) -> &StreamedAnswer {
         self.reader.answer()
     }
 
-    /// Makes several calls of one that holds several, as far as the request has room for them.
+    /// Splits a call that contains several, as far as the request permits them.
     #[must_use]
     pub fn splitting(mut self, scope: CallScope) -> Self {
         self.scope = Some(scope);
         self
     }
 
-    /// Makes calls of text too.
+    /// Also rescues calls from text.
     #[must_use]
     pub fn rescuing(mut self) -> Self {
         self.rescues = true;
         self
     }
 
-    /// Gives calls another id if the conversation before the answer has theirs.
+    /// Gives calls another id if theirs is used in the conversation before the answer.
     #[must_use]
     pub fn avoiding(mut self, taken: TakenIds) -> Self {
         self.ids = CallIds::new(taken);
         self
     }
 
-    /// Whether events wait for the end of a call.
+    /// Whether events are held until a call ends.
     pub fn is_holding(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// How many bytes wait.
+    /// How many bytes are held.
     pub fn held_bytes(&self) -> usize {
         self.waiting.iter().map(|event| event.bytes.len()).sum()
     }
@@ -131,7 +132,7 @@ impl AnswerGuard {
         self.unjudged
     }
 
-    /// Takes the next event, and adds what goes to the client now.
+    /// Takes the next event, and adds what to send to the client now.
     pub fn event(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         if self.unjudged.is_some() {
             return out.push(event);
@@ -140,7 +141,7 @@ impl AnswerGuard {
         self.step(out, |guard, out| guard.take(event, judge, out));
     }
 
-    /// Does one step. Should it fail, it is undone, and everything goes on as it came from here on.
+    /// Runs one step. If it fails, it is undone, and everything passes unchanged from then on.
     fn step(&mut self, out: &mut Vec<Bytes>, step: impl FnOnce(&mut Self, &mut Vec<Bytes>)) {
         if self.unjudged == Some(Unjudged::Defect) {
             return;
@@ -160,7 +161,7 @@ impl AnswerGuard {
     fn take(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         let data = EventFields::read(&event).data;
         let Some(data) = data else {
-            // A comment keeps its place, like everything else: while it waits, the client gets keep-alives of ours.
+            // A comment keeps its place like everything else: while it waits, the client gets our keep-alives.
             return if self.waiting.is_empty() {
                 out.push(event);
             } else {
@@ -209,13 +210,13 @@ impl AnswerGuard {
         }
     }
 
-    /// An event waits after the others.
+    /// Queues an event.
     fn wait(&mut self, bytes: Bytes, data: String, sites: Vec<Site>) {
         self.incoming = None;
         self.waiting.push_back(WaitingEvent { bytes, data, sites });
     }
 
-    /// Takes a whole body; returns what it becomes, or `None` if it stays as it is.
+    /// Takes a whole body; returns its replacement, or `None` if it does not change.
     pub fn body(&mut self, body: &str, judge: &mut impl CallJudge) -> Option<String> {
         let changed = contained(|| {
             let sites = self.reader.read(body)?;
@@ -233,7 +234,7 @@ impl AnswerGuard {
             })
     }
 
-    /// The stream has ended by itself: adds what is left.
+    /// The stream ended normally: adds what is left.
     pub fn end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         self.step(out, |guard, out| {
             guard.reader.end();
@@ -243,7 +244,7 @@ impl AnswerGuard {
         });
     }
 
-    /// The stream broke off: adds what is left, as it came.
+    /// The stream broke off: adds what is left, unchanged.
     pub fn break_off(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         self.step(out, |guard, out| {
             guard.reader.break_off();
@@ -252,7 +253,7 @@ impl AnswerGuard {
         });
     }
 
-    /// Lets everything go that waits. A call that is still open goes on as it came, and is judged for the record only; text
+    /// Releases everything held. A call that is still open passes unchanged, and is only judged for the record; text
     /// that might be one stays text.
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         self.step(out, |guard, out| guard.let_go(judge, out));

@@ -1,4 +1,4 @@
-//! What goes to the client: events as they came or with other calls in them, and events for calls that are added.
+//! Writes the client's events: unchanged, with other calls in them, or new ones for added calls.
 
 use bytes::Bytes;
 use callwright::wire::{EnvelopeDefect, Site, SiteRole};
@@ -11,8 +11,8 @@ use crate::text_fate::TextFate;
 use crate::{call_writer, own_events};
 
 impl AnswerGuard {
-    /// Sends the added calls of choices whose end was not announced, and announces the end of those whose calls are all
-    /// sound.
+    /// Sends the added calls of choices whose end was not announced, and announces the end of those whose calls are
+    /// all valid.
     pub(super) fn add_missing_end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         let is_first = !std::mem::replace(&mut self.has_ended, true);
         if self.only_observes || self.unjudged.is_some() || !is_first {
@@ -39,8 +39,8 @@ impl AnswerGuard {
         }
     }
 
-    /// Adds an event as it goes to the client: after the calls of a choice that it ends, and not at all if it is about text
-    /// that is calls.
+    /// Adds an event as the client gets it: after the added calls of a choice that it ends, and not at all if it only
+    /// carries text that turned out to be calls.
     pub(super) fn write(
         &mut self,
         event: WaitingEvent,
@@ -70,7 +70,7 @@ impl AnswerGuard {
         out.push(with_data(&event.bytes, Some(data.as_bytes())).into());
     }
 
-    /// Adds the added calls of a choice, once, unless the event that ends it holds them itself.
+    /// Sends the added calls of a choice, once, unless the event that ends it carries them itself.
     fn send_added(&mut self, choice: usize, end: Option<&WaitingEvent>, out: &mut Vec<Bytes>) {
         let Some(TextFate::Calls(calls)) = self.texts.get_mut(choice) else {
             return;

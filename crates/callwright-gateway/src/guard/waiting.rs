@@ -1,4 +1,4 @@
-//! Events that wait, because they belong to a call that is still open, or to text that may be one.
+//! Events held because they belong to an incomplete call, or to text that may be one.
 
 use bytes::Bytes;
 use callwright::wire::{Site, SiteRole};
@@ -11,13 +11,13 @@ use crate::text_fate::TextFate;
 #[derive(Debug)]
 pub(super) struct WaitingEvent {
     pub(super) bytes: Bytes,
-    /// Its data, in which the sites are.
+    /// Its data; the sites are ranges in it.
     pub(super) data: String,
     pub(super) sites: Vec<Site>,
 }
 
 impl AnswerGuard {
-    /// Whether an event goes on before those that wait: it waits for nothing itself, and belongs to other choices.
+    /// Whether an event may overtake those that wait: it does not have to wait itself, and belongs to other choices.
     pub(super) fn may_overtake(&self, sites: &[Site]) -> bool {
         let own = self.choices(sites);
         let is_other = |waiting: &WaitingEvent| {
@@ -28,7 +28,7 @@ impl AnswerGuard {
             && (self.waiting.is_empty() || !own.is_empty() && self.waiting.iter().all(is_other))
     }
 
-    /// Whether it belongs to a call that is still open, or to text that may be one.
+    /// Whether it belongs to an incomplete call, or to text that may be one.
     fn waits(&self, sites: &[Site]) -> bool {
         let is_open = |call| matches!(self.fates.get(call), None | Some(CallFate::Open));
         let text = |choice: usize| self.texts.get(choice);
@@ -41,7 +41,7 @@ impl AnswerGuard {
         })
     }
 
-    /// Whether anything has to be done with an event that has these sites.
+    /// Whether an event with these sites needs any processing.
     pub(super) fn concerns(&self, sites: &[Site]) -> bool {
         let is_left = |choice: &usize| matches!(self.texts.get(*choice), Some(TextFate::AsItCame));
         sites.iter().any(|site| match &site.role {
@@ -67,7 +67,7 @@ impl AnswerGuard {
         sites.iter().filter_map(of).collect()
     }
 
-    /// The events at the front that wait no longer.
+    /// Releases the events at the front that no longer wait.
     pub(super) fn go_on(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         while let Some(event) = self.waiting.pop_front() {
             if self.waits(&event.sites) {
@@ -79,7 +79,7 @@ impl AnswerGuard {
     }
 }
 
-/// The call that a place belongs to.
+/// The call that a site belongs to.
 fn call_of(site: &Site) -> Option<usize> {
     match site.role {
         SiteRole::Id { call } | SiteRole::Name { call, .. } | SiteRole::Arguments { call, .. } => {

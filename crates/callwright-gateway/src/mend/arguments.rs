@@ -1,4 +1,4 @@
-//! Arguments that are not a JSON object → what goes in their place.
+//! Replaces arguments that are not a JSON object.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::api::Api;
 /// How much of an unreadable text is kept: enough for a model to recognise its call.
 const KEPT_CHARACTERS: usize = 200;
 
-/// A gate that knows how to read what is nearly JSON, and nothing of any tool.
+/// A gate that can read near-JSON, and knows no tools.
 static READER: LazyLock<Option<Gate>> = LazyLock::new(|| {
     let tool = ToolSpec::without_schema(ANY_TOOL);
     Gate::builder().tool(tool).build().ok()
@@ -23,7 +23,7 @@ static READER: LazyLock<Option<Gate>> = LazyLock::new(|| {
 
 const ANY_TOOL: &str = "any";
 
-/// Where the arguments of a call are, and what ought to be there; `None` if they can be read.
+/// The range of a call's arguments and their replacement; `None` if they are readable.
 pub(super) fn readable(
     body: &str,
     call: &CallInHistory<'_>,
@@ -62,12 +62,12 @@ fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
-/// The object that a text was meant to be, where that is certain; otherwise one that says that it could not be read.
+/// The object that a text was certainly meant to be; otherwise one that says it could not be read.
 fn repaired(text: &str) -> String {
     if is_object(text) {
         return text.to_owned();
     }
-    // Nothing was sent, and the call is over: nothing can be lost.
+    // Nothing was sent and the call is over, so nothing can be lost.
     if matches!(text.trim(), "" | "null") {
         return "{}".to_owned();
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_certain_is_read_and_nothing_is_invented() {
+    fn certain_repairs_are_made_and_nothing_is_invented() {
         assert_eq!(repaired(r#"{"a": 1,}"#), r#"{"a":1}"#);
         assert_eq!(repaired(r#""{\"a\": 1}""#), r#"{"a":1}"#);
         assert_eq!(

@@ -1,5 +1,4 @@
-//! A conversation as it is written in a request: its calls and its results, which belongs to which, and what is wrong
-//! with them.
+//! A conversation as written in a request: its calls and results, which belong together, and what is wrong with them.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -10,8 +9,8 @@ use callwright::internal::{RawObject, raw_items, raw_span};
 use super::{HistoryDefect, unused_id};
 use crate::api::Api;
 
-/// How many calls, and how many results, a conversation may have to be looked into. The longest sessions of agents have some thousand, and
-/// finding the call of a result takes a step for each call of the same id.
+/// How many calls, and how many results, a conversation may have to be examined. The longest agent sessions have a
+/// few thousand, and finding the call of a result takes one step per call with the same id.
 const MOST_CALLS: usize = 10_000;
 
 /// A conversation.
@@ -22,7 +21,7 @@ pub(super) struct MendedHistory<'a> {
     pub(super) messages: Vec<HistoryMessage<'a>>,
     pub(super) calls: Vec<CallInHistory<'a>>,
     pub(super) results: Vec<ResultInHistory<'a>>,
-    /// New ids of calls, by their numbers.
+    /// New ids of calls, by call number.
     renamed: HashMap<usize, String>,
 }
 
@@ -31,41 +30,41 @@ pub(super) struct MendedHistory<'a> {
 pub(super) struct HistoryMessage<'a> {
     pub(super) text: &'a str,
     pub(super) side: SpokenBy,
-    /// The list that its parts are in, where results are parts.
+    /// The list of its parts, if results are parts.
     pub(super) list: Option<&'a str>,
     pub(super) parts: Vec<HistoryPart<'a>>,
 }
 
-/// A part of a message; all of it, where results are messages.
+/// A part of a message; the whole message if results are messages.
 #[derive(Debug)]
 pub(super) struct HistoryPart<'a> {
     pub(super) text: &'a str,
-    /// The result that it is.
+    /// The result that it contains.
     pub(super) result: Option<usize>,
 }
 
-/// Who a message is from.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpokenBy {
     Model,
     /// The user, the system, or the developer.
     User,
-    /// A result, or something else that does not begin anything.
+    /// A result, or something else that does not begin a turn.
     Neutral,
 }
 
-/// The id of a call, and how it is written.
-pub(super) type Id<'a> = (Cow<'a, str>, &'a str);
+/// The id of a call, decoded and as written.
+pub(super) type CallId<'a> = (Cow<'a, str>, &'a str);
 
-/// A call that the model made.
+/// A call made by the model.
 #[derive(Debug)]
 pub(super) struct CallInHistory<'a> {
     /// The number of its message, and of the answer that the message belongs to.
     pub(super) message: usize,
     pub(super) round: usize,
-    pub(super) id: Option<Id<'a>>,
+    pub(super) id: Option<CallId<'a>>,
     pub(super) tool: Cow<'a, str>,
-    /// What its provider calls it.
+    /// The provider's name for its type.
     pub(super) kind: Cow<'a, str>,
     pub(super) arguments: ArgumentsInHistory<'a>,
     /// Its result.
@@ -75,14 +74,14 @@ pub(super) struct CallInHistory<'a> {
 /// The arguments of a call in a conversation.
 #[derive(Debug)]
 pub(super) enum ArgumentsInHistory<'a> {
-    /// As JSON, which may be a text with JSON in it.
+    /// As JSON, which may be a string containing JSON.
     Written(&'a str),
-    /// They are missing: the key that they would have, where it would be, and what would follow it.
+    /// Missing: the key they would have, where it would go, and what would follow it.
     Missing {
         key: &'static str,
         room: (usize, &'static str),
     },
-    /// The tool takes something else.
+    /// The tool does not take JSON.
     NotJson,
 }
 
@@ -91,16 +90,16 @@ pub(super) enum ArgumentsInHistory<'a> {
 pub(super) struct ResultInHistory<'a> {
     pub(super) message: usize,
     pub(super) text: &'a str,
-    pub(super) id: Option<Id<'a>>,
+    pub(super) id: Option<CallId<'a>>,
     pub(super) tool: Option<Cow<'a, str>>,
     /// The call that it answers.
     pub(super) call: Option<usize>,
-    /// Whether it is where the provider wants it.
+    /// Whether it is where the provider expects it.
     pub(super) is_in_place: bool,
 }
 
 impl<'a> MendedHistory<'a> {
-    /// Reads a list of messages; `None` if it is not one, or too long.
+    /// Reads a list of messages; `None` if it is not a list, or too long.
     pub(super) fn read(body: &'a str, list: &'a str, api: Api) -> Option<Self> {
         let mut conversation = MendedHistory {
             body,
@@ -130,7 +129,7 @@ impl<'a> MendedHistory<'a> {
         Some(conversation)
     }
 
-    /// What is wrong with the order of the conversation and with its ids, in no order.
+    /// The defects in the order and the ids of the conversation, in no particular order.
     pub(super) fn defects(&self) -> Vec<HistoryDefect> {
         let unanswered = self
             .calls
@@ -146,7 +145,7 @@ impl<'a> MendedHistory<'a> {
         unanswered.chain(of_results).chain(twice).collect()
     }
 
-    /// Whether a result could say which call it belongs to.
+    /// Whether a result could refer to this call.
     fn can_answer(&self, call: &CallInHistory<'_>) -> bool {
         match self.api {
             Api::Chat | Api::Responses | Api::Messages => call.id.is_some(),
@@ -155,7 +154,7 @@ impl<'a> MendedHistory<'a> {
         }
     }
 
-    /// The calls of an answer that have no result, with the ids that they will have.
+    /// The calls of an answer that have no result, with their final ids.
     pub(super) fn unanswered(
         &self,
         round: usize,
@@ -170,7 +169,7 @@ impl<'a> MendedHistory<'a> {
         })
     }
 
-    /// The results of an answer that are somewhere else.
+    /// The results of an answer that are in the wrong place.
     pub(super) fn misplaced(&self, round: usize) -> impl Iterator<Item = &ResultInHistory<'a>> {
         self.results.iter().filter(move |result| {
             let call = result.call.and_then(|call| self.calls.get(call));
@@ -178,7 +177,7 @@ impl<'a> MendedHistory<'a> {
         })
     }
 
-    /// The name of the tool of a result without a call, if it is known.
+    /// The tool name of a result without a call, if known.
     pub(super) fn tool_of<'s>(&'s self, result: &'s ResultInHistory<'a>) -> Option<&'s str> {
         let of_call = || {
             let (id, _) = result.id.as_ref()?;
@@ -191,7 +190,7 @@ impl<'a> MendedHistory<'a> {
             .or_else(|| of_call().map(|call| call.tool.as_ref()))
     }
 
-    /// Where ids are written that are used twice, and the new ones, as JSON.
+    /// Where duplicate ids are written, and their replacements, as JSON.
     pub(super) fn new_ids(&self) -> Vec<(Range<usize>, String)> {
         let mut edits = Vec::new();
         for (call, id) in &self.renamed {
@@ -207,8 +206,8 @@ impl<'a> MendedHistory<'a> {
         edits
     }
 
-    /// An answer is a message of a chat; in other APIs messages and items that follow each other are one answer.
-    /// Its number is that of its last message.
+    /// In a chat, each message is an answer; in other APIs, consecutive messages and items form one answer, numbered
+    /// by its last message.
     fn number_rounds(&mut self) {
         let is_answer = |at: usize| {
             self.messages
@@ -236,16 +235,19 @@ impl<'a> MendedHistory<'a> {
         }
     }
 
-    /// Finds the call of each result: the first one of the latest answer before it that has its id and no result yet;
-    /// a call that comes later only if no other is left.
+    /// Finds the call of each result: the first one in the latest preceding answer that has its id and no result yet;
+    /// a later call only if no other is left.
     fn pair(&mut self) {
-        let mut by_key: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut by_key: HashMap<ResultKey, Vec<usize>> = HashMap::new();
         for (at, call) in self.calls.iter().enumerate() {
             if let Some((id, _)) = &call.id {
-                by_key.entry(Key::Id(id.to_string())).or_default().push(at);
+                by_key
+                    .entry(ResultKey::Id(id.to_string()))
+                    .or_default()
+                    .push(at);
             }
             by_key
-                .entry(Key::Tool(call.tool.to_string()))
+                .entry(ResultKey::Tool(call.tool.to_string()))
                 .or_default()
                 .push(at);
         }
@@ -255,8 +257,8 @@ impl<'a> MendedHistory<'a> {
                     continue;
                 }
                 let key = match (&result.id, &result.tool) {
-                    (Some((id, _)), _) => Key::Id(id.to_string()),
-                    (None, Some(tool)) => Key::Tool(tool.to_string()),
+                    (Some((id, _)), _) => ResultKey::Id(id.to_string()),
+                    (None, Some(tool)) => ResultKey::Tool(tool.to_string()),
                     (None, None) => continue,
                 };
                 let Some(candidates) = by_key.get(&key) else {
@@ -285,7 +287,7 @@ impl<'a> MendedHistory<'a> {
         }
     }
 
-    /// Gives a new id to each call whose id an earlier one has.
+    /// Gives a new id to each call whose id an earlier call has.
     fn rename(&mut self) {
         let mut used: HashSet<Cow<'_, str>> = HashSet::new();
         used.extend(
@@ -307,9 +309,9 @@ impl<'a> MendedHistory<'a> {
     }
 }
 
-/// What a result names its call by.
+/// What a result uses to name its call.
 #[derive(Debug, PartialEq, Eq, Hash)]
-enum Key {
+enum ResultKey {
     Id(String),
     Tool(String),
 }

@@ -1,4 +1,4 @@
-//! Where results are messages or items by themselves: chat completions and responses.
+//! Places results that are separate messages or items: chat completions and responses.
 
 use callwright::internal::raw_span;
 
@@ -6,7 +6,7 @@ use super::conversation::MendedHistory;
 use super::list::{ListSlot, Replacements};
 use super::words;
 
-/// The messages in their order, with the results of an answer directly after it.
+/// The messages in order, with the results of an answer directly after it.
 pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
     let MendedHistory {
         body,

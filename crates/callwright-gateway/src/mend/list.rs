@@ -1,9 +1,9 @@
-//! Lists in a body, written again with other items in them, and values replaced in them. All other bytes stay.
+//! Rewrites lists in a body with other items or values in them. All other bytes stay.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Values that are replaced, wherever they end up.
+/// Values to replace, wherever they end up.
 #[derive(Debug, Default)]
 pub(super) struct Replacements(BTreeMap<usize, (usize, String)>);
 
@@ -12,7 +12,7 @@ impl Replacements {
         self.0.insert(span.start, (span.end, instead));
     }
 
-    /// A part of the body, with what is replaced in it.
+    /// A part of the body, with the replacements applied.
     pub(super) fn written(&self, body: &str, part: Range<usize>) -> String {
         let mut written = String::with_capacity(part.len());
         let mut done = part.start;
@@ -26,14 +26,14 @@ impl Replacements {
     }
 }
 
-/// What comes next in a list.
+/// The next item of a list.
 #[derive(Debug, PartialEq)]
 pub(super) enum ListSlot {
-    /// The item that had this number.
+    /// The item with this former number.
     Kept(usize),
-    /// The item that had this number, in other words.
+    /// The item with this former number, rewritten.
     Changed(usize, String),
-    /// Something else.
+    /// A new item.
     New(String),
 }
 
@@ -46,7 +46,7 @@ impl ListSlot {
     }
 }
 
-/// A list with these items in it. Between two that followed each other before there is what was there before.
+/// A list with these items. The bytes between two items that were neighbours before are kept.
 pub(super) fn rebuilt(
     body: &str,
     list: Range<usize>,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_keep_what_is_between_them() {
+    fn bytes_between_neighbours_are_kept() {
         let body = "x[ 1 ,\n 2, 3 ]y";
         let items = [3..4, 8..9, 11..12];
         let list = |slots| rebuilt(body, 1..14, &items, slots, &Replacements::default());

@@ -1,9 +1,9 @@
-//! Conversations that a provider rejects for a visible defect: the body of a request → the same body, mended.
+//! Mends conversations that a provider rejects for a visible defect.
 //!
-//! A pure function of the body, so that every later request of a conversation is mended alike. Looks for calls without
-//! a result, results without a call, results in the wrong place, ids that are used twice, and arguments that are not a
-//! JSON object. Everything else keeps its bytes. A body without a defect, or one that cannot be read, is left alone,
-//! and so is a conversation of which the provider holds a part.
+//! Takes the body of a request; returns the mended body and its defects. A pure function of the body, so every later
+//! request of a conversation is mended the same way. Looks for calls without a result, results without a call,
+//! results in the wrong place, duplicate ids, and arguments that are not a JSON object. Never changes any other byte,
+//! a body without a defect or one that cannot be read, or a conversation that is partly stored by the provider.
 
 mod arguments;
 mod conversation;
@@ -25,7 +25,7 @@ use self::list::{Replacements, rebuilt};
 use crate::api::Api;
 use crate::call_ids::derived;
 
-/// A defect of a conversation that providers reject.
+/// A defect in a conversation that providers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum HistoryDefect {
@@ -54,11 +54,12 @@ impl HistoryDefect {
     }
 }
 
-/// Members of a request that say that a part of the conversation is with the provider: what is missing here may be there.
+/// Request members that say that part of the conversation is stored by the provider: what is missing here may be
+/// there.
 const HISTORY_ELSEWHERE: [&str; 3] = ["previous_response_id", "conversation", "thread"];
 
-/// Mends the conversation in the body of a request, and says what was wrong with it, each kind of defect once. `None` if
-/// nothing is wrong that could be mended.
+/// Mends the conversation in the body of a request, and returns the defects found, each kind once. `None` if there is
+/// nothing to mend.
 ///
 /// ```
 /// use callwright_gateway::{Api, HistoryDefect, mend};
@@ -114,12 +115,12 @@ pub fn mend(body: &str, api: Api) -> Option<(String, Vec<HistoryDefect>)> {
     let before = body.get(..whole.start)?;
     let after = body.get(whole.end..)?;
     let mended = [before, &messages, after].concat();
-    // What we wrote is read again before a provider has to: a defect of ours must not hide theirs.
+    // Our output is parsed before a provider has to: our own bug must not hide theirs.
     let is_json = serde_json::from_str::<&RawValue>(&mended).is_ok();
     (is_json && mended != body).then_some((mended, defects))
 }
 
-/// An id that no call has, derived from the one that is used already. `number` counts up from one try to the next.
+/// An unused id, derived from the duplicate one. `number` counts up from one attempt to the next.
 fn unused_id(id: &str, used: &HashSet<Cow<'_, str>>, number: &mut usize) -> String {
     loop {
         *number += 1;

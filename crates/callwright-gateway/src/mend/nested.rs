@@ -1,4 +1,4 @@
-//! Where results are parts of the user's next message: Anthropic and Gemini.
+//! Places results that are parts of the next user message: Anthropic and Gemini.
 
 use callwright::internal::{RawObject, raw_span, raw_text};
 
@@ -6,7 +6,7 @@ use super::conversation::{HistoryMessage, MendedHistory, SpokenBy};
 use super::list::{ListSlot, Replacements, rebuilt};
 use super::words;
 
-/// The messages in their order; those of the user after an answer begin with its results.
+/// The messages in order; user messages after an answer begin with its results.
 pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> Vec<ListSlot> {
     let MendedHistory { api, messages, .. } = conversation;
     let mut slots = Vec::with_capacity(messages.len());
@@ -24,7 +24,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
         slots.extend(written(conversation, edits, at, Vec::new(), None));
         let mut added = added(conversation, edits, at);
         at += 1;
-        // How many messages of the user begin with results, and where the last of these results is.
+        // How many user messages begin with results, and where the last of these results is.
         let first = at;
         let mut last: Option<(usize, usize)> = None;
         while let Some(message) = messages
@@ -79,7 +79,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
     slots
 }
 
-/// Results of an answer that are somewhere else, or nowhere.
+/// The results of an answer that are misplaced or missing.
 fn added(conversation: &MendedHistory<'_>, edits: &Replacements, round: usize) -> Vec<String> {
     let misplaced = conversation.misplaced(round);
     let misplaced = misplaced
@@ -89,7 +89,7 @@ fn added(conversation: &MendedHistory<'_>, edits: &Replacements, round: usize) -
     misplaced.chain(unanswered).collect()
 }
 
-/// The results without a call among the first parts of a message, as texts.
+/// The results without a call among the first parts of a message, as text parts.
 fn orphan_parts(conversation: &MendedHistory<'_>, message: usize, end: usize) -> Vec<String> {
     let parts = conversation
         .messages
@@ -105,8 +105,8 @@ fn orphan_parts(conversation: &MendedHistory<'_>, message: usize, end: usize) ->
         .collect()
 }
 
-/// A message with `new` parts after the first `zone` ones, from which results without a call are left out; without the
-/// results that belong elsewhere. `None` if nothing is left of it.
+/// A message with `new` parts after the first `zone` ones, without orphaned results there, and without results that
+/// belong elsewhere. `None` if nothing is left of it.
 fn written(
     conversation: &MendedHistory<'_>,
     edits: &Replacements,
@@ -166,7 +166,7 @@ fn written(
     Some(ListSlot::Changed(at, [before, parts, after].concat()))
 }
 
-/// A message whose content is a text, with parts before it.
+/// A message whose content is a string, with parts before it.
 fn with_list(
     conversation: &MendedHistory<'_>,
     edits: &Replacements,

@@ -1,10 +1,10 @@
-//! Which results are where their provider wants them.
+//! Determines which results are where their provider expects them.
 
 use super::conversation::{CallInHistory, HistoryPart, MendedHistory, ResultInHistory, SpokenBy};
 use crate::api::Api;
 
 impl<'a> MendedHistory<'a> {
-    /// Which results are where the provider wants them.
+    /// Marks the results that are where the provider expects them.
     pub(super) fn find_places(&mut self) {
         let is_in_place: Vec<bool> = match self.api {
             Api::Chat => self.directly_after(),
@@ -20,9 +20,9 @@ impl<'a> MendedHistory<'a> {
         self.calls.get(result.call?)
     }
 
-    /// Chat: between a call and its result there are other results only.
+    /// Chat: only other results come between a call and its result.
     fn directly_after(&self) -> Vec<bool> {
-        // The last message before each that is not a result.
+        // The last message before each one that is not a result.
         let mut before = Vec::with_capacity(self.messages.len());
         let mut last = None;
         for (at, message) in self.messages.iter().enumerate() {
@@ -40,8 +40,8 @@ impl<'a> MendedHistory<'a> {
         self.results.iter().map(is_in_place).collect()
     }
 
-    /// Responses: a result comes after its call, and the user says nothing between them. A result without a call will be
-    /// words of the user.
+    /// Responses: a result comes after its call, with no user message between them. A result without a call will
+    /// become a user message.
     fn before_the_user_speaks(&self) -> Vec<bool> {
         let is_orphan = |part: &HistoryPart<'_>| {
             let result = part.result.and_then(|number| self.results.get(number));
@@ -66,7 +66,7 @@ impl<'a> MendedHistory<'a> {
         self.results.iter().map(is_in_place).collect()
     }
 
-    /// Anthropic, Gemini: the messages of the user that follow an answer begin with its results.
+    /// Anthropic, Gemini: the user messages after an answer begin with its results.
     fn first_in_the_next_message(&self) -> Vec<bool> {
         let mut is_in_place = vec![false; self.results.len()];
         // The answer whose results may come now.
@@ -76,7 +76,7 @@ impl<'a> MendedHistory<'a> {
                 round = (message.side == SpokenBy::Model).then_some(at);
                 continue;
             }
-            // A text instead of parts.
+            // A string instead of parts.
             if message.list.is_none() {
                 round = None;
             }

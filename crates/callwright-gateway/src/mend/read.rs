@@ -1,11 +1,11 @@
-//! Messages and items in the shapes of their providers → the calls and the results in them.
+//! Reads messages and items in each provider's format; collects the calls and results in them.
 
 use std::borrow::Cow;
 
 use callwright::internal::{RawObject, raw_items};
 
 use super::conversation::{
-    ArgumentsInHistory, CallInHistory, HistoryMessage, HistoryPart, Id, MendedHistory,
+    ArgumentsInHistory, CallId, CallInHistory, HistoryMessage, HistoryPart, MendedHistory,
     ResultInHistory, SpokenBy,
 };
 use super::words;
@@ -81,7 +81,7 @@ impl<'a> MendedHistory<'a> {
         }
     }
 
-    /// A message of blocks, or one text.
+    /// A message made of blocks, or a single string.
     pub(super) fn read_blocks(
         &mut self,
         text: &'a str,
@@ -108,7 +108,7 @@ impl<'a> MendedHistory<'a> {
         })
     }
 
-    /// A message of Gemini's parts. Without a role it is the user's.
+    /// A message made of Gemini parts. Without a role it is a user message.
     pub(super) fn read_parts(
         &mut self,
         text: &'a str,
@@ -133,7 +133,7 @@ impl<'a> MendedHistory<'a> {
         })
     }
 
-    /// A message with a list of parts. `read` takes each, and says which result it is.
+    /// A message with a list of parts. `read` takes each part, and returns which result it is.
     fn read_list(
         &mut self,
         text: &'a str,
@@ -169,7 +169,7 @@ impl<'a> MendedHistory<'a> {
 
     fn call(
         &mut self,
-        id: Option<Id<'a>>,
+        id: Option<CallId<'a>>,
         tool: Option<Cow<'a, str>>,
         kind: Cow<'a, str>,
         arguments: Option<ArgumentsInHistory<'a>>,
@@ -185,7 +185,12 @@ impl<'a> MendedHistory<'a> {
         });
     }
 
-    fn result(&mut self, text: &'a str, id: Option<Id<'a>>, tool: Option<Cow<'a, str>>) -> usize {
+    fn result(
+        &mut self,
+        text: &'a str,
+        id: Option<CallId<'a>>,
+        tool: Option<Cow<'a, str>>,
+    ) -> usize {
         self.results.push(ResultInHistory {
             message: self.messages.len(),
             text,
@@ -198,6 +203,6 @@ impl<'a> MendedHistory<'a> {
     }
 }
 
-fn identity<'a>(object: &RawObject<'a>, key: &str) -> Option<Id<'a>> {
+fn identity<'a>(object: &RawObject<'a>, key: &str) -> Option<CallId<'a>> {
     Some((object.text(key)?, object.get(key)?))
 }

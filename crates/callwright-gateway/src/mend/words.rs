@@ -1,4 +1,4 @@
-//! Messages, items and parts that are put into a conversation, in a provider's shape.
+//! Writes the messages, items and parts that are inserted into a conversation, in each provider's format.
 
 use callwright::internal::{RawObject, raw_items, raw_text};
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::conversation::{CallInHistory, ResultInHistory};
 use crate::api::Api;
 
-/// What is said instead of a result that is not there.
-const INTERRUPTED: &str = "The call was interrupted; nothing is known of its result.";
+/// The content of a result that is missing.
+const INTERRUPTED: &str = "The call was interrupted; its result is unknown.";
 
-/// The result of a call that has none.
+/// The result for a call without one.
 pub(super) fn interrupted(api: Api, call: &CallInHistory<'_>, id: Option<&str>) -> String {
     match api {
         Api::Chat => json!({"role": "tool", "tool_call_id": id, "content": INTERRUPTED}),
@@ -31,7 +31,7 @@ pub(super) fn interrupted(api: Api, call: &CallInHistory<'_>, id: Option<&str>) 
     .to_string()
 }
 
-/// The member of a message that its parts are in.
+/// The message member that contains its parts.
 pub(super) fn parts_key(api: Api) -> &'static str {
     match api {
         Api::Chat | Api::Responses | Api::Messages => "content",
@@ -39,14 +39,14 @@ pub(super) fn parts_key(api: Api) -> &'static str {
     }
 }
 
-/// A message of the user with these parts.
+/// A user message with these parts.
 pub(super) fn user_message(api: Api, parts: &[String]) -> String {
     let parts = parts.join(",");
     let key = parts_key(api);
     format!("{{\"role\":\"user\",\"{key}\":[{parts}]}}")
 }
 
-/// A text as a part of a message of the user.
+/// A text as a part of a user message.
 pub(super) fn text_part(api: Api, text: &str) -> String {
     match api {
         Api::Gemini => json!({"text": text}),
@@ -56,7 +56,7 @@ pub(super) fn text_part(api: Api, text: &str) -> String {
     .to_string()
 }
 
-/// A result without a call as parts of a message of the user. Pictures stay what they are.
+/// A result without a call, as parts of a user message. Images are kept as they are.
 pub(super) fn orphan(api: Api, result: &ResultInHistory<'_>, tool: Option<&str>) -> Vec<String> {
     let of = tool.map_or("a tool".to_owned(), |tool| format!("the tool {tool}"));
     let lead = format!("Result of {of}, whose call is not in this conversation:");
@@ -92,7 +92,7 @@ pub(super) fn orphan(api: Api, result: &ResultInHistory<'_>, tool: Option<&str>)
     parts
 }
 
-/// The kinds of parts that results and messages of the user have in common.
+/// The part types that results and user messages have in common.
 const USER_PARTS: [&str; 8] = [
     "text",
     "image",
@@ -104,10 +104,10 @@ const USER_PARTS: [&str; 8] = [
     "input_file",
 ];
 
-/// A result without a call as its own message.
+/// A result without a call, as a separate message.
 pub(super) fn orphan_message(api: Api, result: &ResultInHistory<'_>, tool: Option<&str>) -> String {
     let parts = orphan(api, result, tool);
-    // One text is content by itself, which more servers of chat completions take than a list.
+    // A single text is written as a plain string, which more chat completion servers accept than a list.
     let may_be_text = match api {
         Api::Chat => true,
         Api::Responses | Api::Messages | Api::Gemini => false,

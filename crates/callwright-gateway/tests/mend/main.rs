@@ -122,7 +122,7 @@ fn only_what_is_wrong_changes() {
     check(
         Api::Chat,
         "{ \"messages\" : [ {\"x\":1.50, \"role\":\"user\",\"content\":\"?\"} ,\n {\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]},\n {\"role\":\"user\",\"content\":\"Well?\"} ], \"n\":1 }",
-        "{ \"messages\" : [ {\"x\":1.50, \"role\":\"user\",\"content\":\"?\"} ,\n {\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"unreadable\\\":\\\"{\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"The call was interrupted; nothing is known of its result.\"},{\"role\":\"user\",\"content\":\"Well?\"} ], \"n\":1 }",
+        "{ \"messages\" : [ {\"x\":1.50, \"role\":\"user\",\"content\":\"?\"} ,\n {\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\\\"unreadable\\\":\\\"{\\\"}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"The call was interrupted; its result is unknown.\"},{\"role\":\"user\",\"content\":\"Well?\"} ], \"n\":1 }",
         &["unanswered_call", "unreadable_arguments"],
     );
 }
