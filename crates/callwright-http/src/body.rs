@@ -1,4 +1,4 @@
-//! Bodies: read within limits, made from bytes or from a stream.
+//! Request and response bodies: read within limits, built from bytes or from a stream.
 
 use std::error::Error;
 use std::time::Duration;
@@ -21,17 +21,17 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 /// Why a body breaks off.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A body that was read as far as it may be kept.
+/// A body, read as far as it may be kept.
 #[derive(Debug)]
 pub enum Portion {
     /// All of it.
     Whole(Bytes),
-    /// It is larger: what was read, and the rest.
+    /// It is larger: the bytes read so far, and the rest.
     Beginning(Bytes, Incoming),
 }
 
 impl Portion {
-    /// The body once more.
+    /// Turns it back into a body.
     pub fn into_body(self) -> Body {
         match self {
             Portion::Whole(bytes) => full(bytes),
@@ -70,12 +70,12 @@ pub async fn read_portion(
     max_bytes: usize,
     silence: Duration,
 ) -> Result<Portion, TransferError> {
-    // Most bodies come in one piece, which is kept as it is.
+    // Most bodies arrive in one piece, which is kept as it is.
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
     loop {
         let frame = match body.frame().now_or_never() {
-            // Most of them are there already: no clock is needed.
+            // Most frames are already there: no timer is needed.
             Some(frame) => frame,
             None => timeout(silence, body.frame())
                 .await
@@ -102,21 +102,21 @@ pub async fn read_portion(
     }
 }
 
-/// A body of bytes that are all there.
+/// A body of complete bytes.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into())
         .map_err(|never| match never {})
         .boxed_unsync()
 }
 
-/// A body that is made while it is sent.
+/// A body that is produced while it is sent.
 pub fn streamed(
     frames: impl Stream<Item = Result<Frame<Bytes>, BoxError>> + Send + 'static,
 ) -> Body {
     BodyExt::boxed_unsync(StreamBody::new(frames))
 }
 
-/// A response of JSON.
+/// A JSON response.
 pub fn json(status: StatusCode, bytes: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(full(bytes));
     *response.status_mut() = status;
@@ -125,7 +125,7 @@ pub fn json(status: StatusCode, bytes: impl Into<Bytes>) -> Response<Body> {
     response
 }
 
-/// The upstream's response, passed on as it is.
+/// The upstream's response, passed on unchanged.
 pub fn passed_through(response: Response<Incoming>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     headers::strip_hop_by_hop(&mut parts.headers);

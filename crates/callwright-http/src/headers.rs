@@ -1,6 +1,7 @@
 //! Headers between two hops: which ones are passed on, and what they say about a body.
 //!
-//! Everything is passed on, credentials included, except what concerns a single connection.
+//! Takes the headers of one hop; returns those of the next. Passes on everything, credentials included, except what
+//! concerns a single connection.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -35,8 +36,8 @@ pub fn strip_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// The headers of a client's request as the upstream gets them. Compressed responses are not asked for: nothing could
-/// look into them.
+/// The client's request headers as the upstream gets them. Compressed responses are not requested, because they could
+/// not be examined.
 #[must_use]
 pub fn to_upstream(headers: &HeaderMap) -> HeaderMap {
     let mut headers = headers.clone();
@@ -47,7 +48,7 @@ pub fn to_upstream(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// What a body is, as far as proxies care.
+/// The media type of a body, as far as proxies care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaType {
     /// `application/json`.
@@ -59,7 +60,7 @@ pub enum MediaType {
 }
 
 impl MediaType {
-    /// What these headers declare.
+    /// The media type that these headers declare.
     pub fn of(headers: &HeaderMap) -> Self {
         let declared = headers
             .get(CONTENT_TYPE)

@@ -1,7 +1,7 @@
 //! Host and Origin checks (DNS-rebinding protection).
 //!
-//! A web page must not talk to a server on the machine that shows it. A page that points its own name at this machine
-//! still sends that name as `Host`, and its own address as `Origin`. Programs send no `Origin`.
+//! A web page must not be able to talk to a server on its reader's machine. A page that points its own host name at
+//! this machine still sends that name as `Host`, and its own address as `Origin`. Programs send no `Origin`.
 
 use std::net::IpAddr;
 
@@ -11,14 +11,14 @@ use hyper::header::{HOST, ORIGIN};
 /// Who may send requests, besides programs and pages on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct HostCheck {
-    /// Names that this server is known by, besides `localhost` and IP addresses. With a port or without.
+    /// Host names of this server, besides `localhost` and IP addresses. With or without a port.
     pub hosts: Vec<String>,
     /// Origins of web pages: `https://app.example`.
     pub origins: Vec<String>,
 }
 
 impl HostCheck {
-    /// Why a request with these headers is refused; `None` if it is not.
+    /// Why a request with these headers is refused; `None` if it is allowed.
     pub fn objection(&self, headers: &HeaderMap) -> Option<&'static str> {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());
         let Some(host) = host else {
@@ -27,10 +27,10 @@ impl HostCheck {
         let name = without_port(host);
         let is_allowed =
             |known: &String| known.eq_ignore_ascii_case(host) || known.eq_ignore_ascii_case(name);
-        // An IP address is not looked up anywhere, so nothing can have pointed it here.
+        // An IP address is not resolved by name, so it cannot have been rebound to this machine.
         if !is_local(name) && ip_address(name).is_none() && !self.hosts.iter().any(is_allowed) {
             return Some(
-                "The `Host` of the request is not known here. Use localhost, or allow it with --allow-host.",
+                "Unknown `Host` header. Use localhost, or allow this host with --allow-host.",
             );
         }
         for origin in headers.get_all(ORIGIN) {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_and_who_is_allowed() {
+    fn only_this_machine_and_allowed_hosts_pass() {
         let mut check = HostCheck::default();
         for host in ["localhost:8000", "LOCALHOST", "127.0.0.1:1", "[::1]:80"] {
             assert!(is_open(host, None, &check), "{host}");

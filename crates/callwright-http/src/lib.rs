@@ -1,15 +1,16 @@
-//! What callwright's HTTP proxies share.
+//! The HTTP building blocks that callwright's proxies share.
 //!
-//! A proxy is a [`server`] whose handler checks the request's [`host_check`], reads its [`body`], sends it on with an
-//! [`upstream`] client, and passes the response back, event by event where it is a stream ([`sse`]). This crate moves
-//! bytes: it knows nothing of MCP, of models or of tools, never changes a body by itself, and writes nothing down.
+//! A proxy is a [`server`] whose handler applies the [`host_check`], reads the [`body`] of a request, forwards it
+//! with an [`upstream`] client, and passes the response back, event by event if it is a stream ([`sse`]). This crate
+//! moves bytes: it knows nothing about MCP, models or tools, never changes a body by itself, and writes nothing to
+//! disk.
 //!
 //! | module | takes | returns |
 //! |---|---|---|
-//! | [`proxy`] | the options that all proxies have | why one cannot run |
+//! | [`proxy`] | the options of all proxies | why one cannot run |
 //! | [`server`] | connections | requests for a handler; drains on shutdown |
-//! | `tls` | a certificate and its key | connections that nobody else can read |
-//! | [`host_check`] | the headers of a request | why a web page may not send it, if it may not |
+//! | `tls` | a certificate and its key | encrypted connections |
+//! | [`host_check`] | the headers of a request | why it is refused, if it is |
 //! | [`headers`] | the headers of one hop | those of the next hop |
 //! | [`body`] | a body | its bytes, within limits |
 //! | [`upstream`] | a request | the response of the one host it may go to |

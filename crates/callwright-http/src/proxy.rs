@@ -1,4 +1,4 @@
-//! What every proxy is told: its upstream, who may connect, how long things may take. And why it cannot run.
+//! Options that every proxy has: its upstream, who may connect, timeouts. And the errors that keep it from running.
 
 use std::fmt;
 use std::io;
@@ -11,10 +11,10 @@ use tokio::net::TcpListener;
 use crate::host_check::HostCheck;
 use crate::upstream::{Upstream, UpstreamLimits, UpstreamSetupError};
 
-/// Takes warnings for the operator, a sentence each.
+/// Receives warnings for the operator, one sentence each.
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Options that all proxies have.
+/// Options of all proxies.
 #[derive(Clone)]
 pub struct ProxyOptions {
     /// The URL of the upstream.
@@ -23,11 +23,11 @@ pub struct ProxyOptions {
     pub limits: UpstreamLimits,
     /// Whether clients on other machines may connect.
     pub allow_remote: bool,
-    /// Which hosts and origins may be named, besides this machine.
+    /// Which `Host` and `Origin` values are allowed, besides this machine.
     pub host_check: HostCheck,
     /// How long requests in progress may take to finish on shutdown.
     pub finish: Duration,
-    /// Takes warnings for the operator.
+    /// Receives warnings for the operator.
     pub warn: Warn,
 }
 
@@ -36,16 +36,16 @@ impl ProxyOptions {
     ///
     /// # Errors
     ///
-    /// If its URL cannot be used.
+    /// If the URL is invalid.
     pub fn connect(&self) -> Result<Upstream, ProxyError> {
         Ok(Upstream::new(&self.upstream, self.limits)?)
     }
 
-    /// Makes sure that other machines cannot reach a listener, unless they may.
+    /// Checks that the listener is not reachable from other machines, unless that is allowed.
     ///
     /// # Errors
     ///
-    /// If they can and may not.
+    /// If it is reachable and that is not allowed.
     pub fn check_listener(&self, listener: &TcpListener) -> Result<(), ProxyError> {
         let address = listener.local_addr()?;
         if !address.ip().is_loopback() && !self.allow_remote {
@@ -56,7 +56,7 @@ impl ProxyOptions {
 }
 
 impl fmt::Debug for ProxyOptions {
-    /// Without the URL, whose query may hold a secret.
+    /// Omits the URL, whose query may contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProxyOptions")
             .field("limits", &self.limits)
@@ -71,7 +71,7 @@ impl fmt::Debug for ProxyOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// Requests cannot be sent to the upstream.
+    /// The upstream cannot be used.
     #[error("invalid upstream URL: {0}")]
     Upstream(#[from] UpstreamSetupError),
     /// A header cannot be sent. Its value is not shown: it may be a secret.
@@ -82,7 +82,7 @@ pub enum ProxyError {
         "{0} can be reached from other machines; listen on 127.0.0.1, or allow it with --allow-remote"
     )]
     Remote(SocketAddr),
-    /// The network, or the client's input or output, does not work.
+    /// The network, or the client's input or output, failed.
     #[error("cannot listen, read or write: {0}")]
     Io(#[from] io::Error),
 }

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::body::Body;
 
-/// How many connections may be open. A client has two or three.
+/// How many connections may be open. A client uses two or three.
 const MAX_CONNECTIONS: usize = 4_096;
 
 /// How long a client may take to send the head of a request.
@@ -37,25 +37,25 @@ pub struct HttpServer {
     tls: Option<crate::tls::ServerTls>,
 }
 
-/// Says when a server begins to drain.
+/// Tells handlers when a server begins to drain.
 #[derive(Debug, Clone)]
 pub struct Draining(watch::Receiver<bool>);
 
 impl Draining {
-    /// Whether the server drains.
+    /// Whether the server is draining.
     pub fn is_draining(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Waits until the server drains. A response that does not end by itself ends then.
+    /// Waits until the server drains. A response that does not end by itself should end then.
     pub async fn wait(&mut self) {
-        // It also ends with the server.
+        // It also resolves when the server is gone.
         let _dropped = self.0.wait_for(|draining| *draining).await;
     }
 }
 
 impl HttpServer {
-    /// A server that accepts nothing yet.
+    /// Creates a server; it accepts nothing yet.
     pub fn new(listener: TcpListener) -> Self {
         HttpServer {
             listener,
@@ -65,7 +65,7 @@ impl HttpServer {
         }
     }
 
-    /// Clients have to use TLS, if there is a certificate.
+    /// Requires clients to use TLS, if there is a certificate.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn with_tls(mut self, tls: Option<crate::tls::ServerTls>) -> Self {
@@ -78,8 +78,8 @@ impl HttpServer {
         Draining(self.drain.subscribe())
     }
 
-    /// Serves until `shutdown`. Then no connection is accepted, requests in progress have `finish` to end, and what is
-    /// left is cut off.
+    /// Serves until `shutdown`. Then no connection is accepted, requests in progress have `finish` to complete, and
+    /// the rest is cut off.
     pub async fn run<H, F>(self, handler: H, shutdown: impl Future<Output = ()>, finish: Duration)
     where
         H: Fn(IpAddr, Request<Incoming>) -> F + Clone + Send + Sync + 'static,
@@ -95,7 +95,7 @@ impl HttpServer {
             };
             tokio::select! {
                 () = &mut shutdown => break,
-                // Those that have ended.
+                // Reaps finished connections.
                 Some(_) = connections.join_next() => {}
                 (accepted, permit) = accepted => match accepted {
                     Ok((stream, from)) => {
@@ -103,7 +103,7 @@ impl HttpServer {
                         #[cfg(feature = "tls")]
                         let tls = self.tls.clone();
                         connections.spawn(async move {
-                            // Without it small messages wait in the kernel; they still arrive.
+                            // Without it small messages are delayed in the kernel, but still arrive.
                             let _slower = stream.set_nodelay(true);
                             #[cfg(feature = "tls")]
                             if let Some(tls) = tls {
@@ -116,7 +116,7 @@ impl HttpServer {
                             drop(permit);
                         });
                     }
-                    // Too many open files, or the client has gone already.
+                    // Too many open files, or the client is already gone.
                     Err(_) => sleep(ACCEPT_PAUSE).await,
                 },
             }
@@ -151,13 +151,13 @@ where
     };
     if !is_over {
         connection.as_mut().graceful_shutdown();
-        // Its errors concern a client that is gone.
+        // Errors here concern a client that is gone.
         let _ended = connection.await;
     }
 }
 
-/// Raises the limit of open files, which is 1,024 on many systems, to what a full server needs. It holds for the whole
-/// process, so a program calls it once when it starts.
+/// Raises the limit of open files, which is 1,024 on many systems, to what a full server needs. It applies to the
+/// whole process, so a program calls it once at startup.
 pub fn raise_open_file_limit() {
     #[cfg(unix)]
     {
@@ -168,7 +168,7 @@ pub fn raise_open_file_limit() {
         let wanted = limit.maximum.map_or(wanted, |hard| hard.min(wanted));
         if limit.current.is_some_and(|current| current < wanted) {
             limit.current = Some(wanted);
-            // Without it, late clients wait until others have gone.
+            // If this fails, late clients wait until others have left.
             let _refused = setrlimit(Resource::Nofile, limit);
         }
     }

@@ -1,7 +1,7 @@
-//! Server-sent events: cut out of a byte stream, read, and written again with other data.
+//! Server-sent events: split out of a byte stream, parsed, and rewritten with other data.
 //!
-//! [`EventReader`] takes the body of a response and returns events with every byte that belongs to them, their blank
-//! line included: put together they are the stream again. Ids, names, comments and line ends are never touched.
+//! [`EventReader`] takes the body of a response and returns events with every byte that belongs to them, including
+//! the blank line: concatenated they are the original stream. Ids, names, comments and line ends are never changed.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// Events of at most `max_bytes` each.
+    /// Accepts events of at most `max_bytes` each.
     pub fn new(body: Incoming, max_bytes: usize) -> Self {
         EventReader {
             body,
@@ -31,11 +31,11 @@ impl EventReader {
         }
     }
 
-    /// The next event; `None` at the end of the stream. May be dropped and called again.
+    /// The next event; `None` at the end of the stream. Cancel-safe: may be dropped and called again.
     ///
     /// # Errors
     ///
-    /// If the event is too large, or if the stream breaks off or ends within an event.
+    /// If the event is too large, or if the stream breaks off or ends in the middle of an event.
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransferError> {
         loop {
             if let Some(event) = self.splitter.next_event() {
@@ -45,7 +45,7 @@ impl EventReader {
                 return Err(TransferError::TooLarge(self.max_bytes));
             }
             let Some(frame) = self.body.frame().await else {
-                // Readers must not deliver an event that is not ended, but some do.
+                // Clients must not deliver an unfinished event, but some do.
                 return match EventFields::read(&self.splitter.bytes).data {
                     Some(_) => Err(TransferError::Unfinished),
                     None => Ok(None),
@@ -57,41 +57,44 @@ impl EventReader {
         }
     }
 
-    /// What came after the last whole event. For a proxy that passes on everything, whether it can be read or not.
+    /// The bytes after the last complete event, for a proxy that passes on everything, readable or not.
     pub fn rest(&mut self) -> Bytes {
         self.splitter.rest()
     }
 }
 
-/// Cuts a stream into events.
+/// Splits a stream into events.
 #[derive(Debug, Default)]
 pub struct EventSplitter {
-    /// What is not cut yet. More is added at the end.
+    /// Bytes not split yet. More are added at the end.
     bytes: BytesMut,
-    /// Up to where there is no end of an event.
+    /// No event ends before this position.
     searched: usize,
     line: usize,
-    /// Whether everything up to `searched` ends with `\r`, so that a `\n` that follows belongs to it.
+    /// Whether the bytes up to `searched` end with `\r`, so that a following `
+    ///
+    /// ` belongs to it.
     after_return: bool,
 }
 
 impl EventSplitter {
-    /// Adds what has come.
+    /// Adds received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// How many bytes have come that are not a whole event yet.
+    /// How many bytes have arrived that are not a complete event yet.
     pub fn pending(&self) -> usize {
         self.bytes.len()
     }
 
-    /// What is left when the stream has ended within an event.
+    /// The bytes left when the stream ends in the middle of an event.
     pub fn rest(&mut self) -> Bytes {
         std::mem::take(self).bytes.freeze()
     }
 
-    /// The next whole event. A comment before an event is returned by itself, at once: it keeps connections alive.
+    /// The next complete event. A comment before an event is returned separately and immediately: it keeps
+    /// connections alive.
     pub fn next_event(&mut self) -> Option<Bytes> {
         loop {
             let rest = self.bytes.get(self.searched..).unwrap_or_default();
@@ -130,16 +133,16 @@ impl EventSplitter {
 pub struct EventFields<'e> {
     /// The value of `event`; `None` means `message`.
     pub name: Option<&'e [u8]>,
-    /// The values of all `data` fields, with a line break between them; `None` if there is nothing to deliver.
+    /// The values of all `data` fields, joined with line breaks; `None` if there is nothing to deliver.
     pub data: Option<Cow<'e, [u8]>>,
-    /// The value of `id`: a client that reconnects names it as the last event that it got.
+    /// The value of `id`: a client that reconnects sends it as the last event it received.
     pub id: Option<&'e [u8]>,
-    /// How long a client is asked to wait before it reconnects.
+    /// How long the client should wait before it reconnects.
     pub retry: Option<Duration>,
 }
 
 impl<'e> EventFields<'e> {
-    /// Reads an event.
+    /// Parses an event.
     pub fn read(event: &'e [u8]) -> Self {
         let mut fields = EventFields::default();
         for (line, _) in lines(event) {
@@ -163,7 +166,7 @@ impl<'e> EventFields<'e> {
     }
 }
 
-/// The lines of an event, each with its end.
+/// The lines of an event, each with its line end.
 fn lines(event: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = event;
     std::iter::from_fn(move || {
@@ -227,7 +230,7 @@ pub fn event(name: &str, data: &[u8]) -> Vec<u8> {
     written
 }
 
-/// Writes data, a field for each line of it: a line break within a field would end the field.
+/// Writes data, one field per line: a line break within a field would end the field.
 fn write_data(written: &mut Vec<u8>, data: &[u8], end: &[u8]) {
     for (line, _) in lines(data) {
         for part in [b"data: ", line, end] {
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn events_put_together_are_the_stream() {
+    fn concatenated_events_are_the_stream() {
         for portion in 1..STREAM.len() {
             let events = events(STREAM, portion);
             assert_eq!(events.concat(), STREAM, "in portions of {portion}");
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_returned_at_the_end() {
+    fn an_unfinished_event_is_returned_at_the_end() {
         assert_eq!(events("data: 1\n\ndata: 2", 3), ["data: 1\n\n", "data: 2"]);
     }
 

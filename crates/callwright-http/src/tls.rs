@@ -1,4 +1,4 @@
-//! TLS for clients that connect: a certificate and its key, which can be read again while a server runs.
+//! TLS for incoming connections: a certificate and its key, which can be reloaded while a server runs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// How long a client may take to agree on keys. A slow line takes a second.
+/// How long a client may take for the handshake. A slow connection takes a second.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// The certificate of a server. Clones share it.
@@ -29,28 +29,28 @@ pub struct CertificateError {
 }
 
 impl ServerTls {
-    /// Reads a chain of certificates and the key of the first, both as PEM.
+    /// Reads a certificate chain and the private key of its first certificate, both in PEM format.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be read, or if they do not belong together.
+    /// If either cannot be read, or if they do not belong together.
     pub fn read(certificates: &Path, key: &Path) -> Result<Self, CertificateError> {
         let config = config(certificates, key)?;
         Ok(ServerTls(Arc::new(Mutex::new(config))))
     }
 
-    /// Reads them again. Connections that are open keep what they have.
+    /// Reloads them. Open connections are not affected.
     ///
     /// # Errors
     ///
-    /// As [`ServerTls::read`]; then nothing changes.
+    /// Like [`ServerTls::read`]; nothing changes then.
     pub fn reload(&self, certificates: &Path, key: &Path) -> Result<(), CertificateError> {
         let config = config(certificates, key)?;
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 
-    /// Agrees on keys with a client; `None` if that fails.
+    /// Performs the handshake with a client; `None` if that fails.
     pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let config = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let accepted = timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream));

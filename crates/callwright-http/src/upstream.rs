@@ -1,7 +1,8 @@
-//! A client for one upstream: takes requests for it, returns the beginnings of its responses.
+//! A client for a single upstream host.
 //!
-//! A request is sent once: when no response comes, it is not known whether the upstream acted on it. Redirects are
-//! followed on the same host only, so that clients are not led around the proxy.
+//! Takes requests for it; returns its responses as soon as they begin. A request is never sent twice: without a
+//! response, it is unknown whether the upstream acted on it. Redirects are only followed on the same host, so that
+//! clients are not led around the proxy.
 
 use std::error::Error;
 use std::fmt;
@@ -25,27 +26,27 @@ type Connector = HttpConnector;
 #[cfg(feature = "tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
 
-/// How long a connection may be silent before the system checks whether the other side is still there.
+/// How long a connection may be silent before the system checks whether the peer is still there.
 const TCP_KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// How many redirects are followed. Frameworks send one, for a slash at the end.
+/// How many redirects are followed. Frameworks send one, for a trailing slash.
 const MAX_REDIRECTS: usize = 3;
 
-/// How long to wait for an upstream, and how much to take from it.
+/// How long to wait for an upstream, and how much to read from it.
 #[derive(Debug, Clone, Copy)]
 pub struct UpstreamLimits {
     /// How long connecting may take.
     pub connect: Duration,
-    /// How long the upstream may be silent before a response, and within a body that is read as a whole.
+    /// How long the upstream may be silent before a response, and within a body that is read completely.
     pub silence: Duration,
-    /// How many bytes such a body may have.
+    /// The largest such body, in bytes.
     pub max_bytes: usize,
-    /// How long an idle connection is kept for the next request. Common servers close theirs after five seconds, and a
-    /// request that crosses this on its way is lost.
+    /// How long an idle connection is kept for the next request. Common servers close theirs after five seconds, and
+    /// a request sent at that moment is lost.
     pub idle_connection: Duration,
 }
 
-/// A client for one upstream. Displayed as its URL without the query, which may hold a secret.
+/// A client for one upstream. Displayed as its URL without the query, which may contain a secret.
 #[derive(Debug)]
 pub struct Upstream {
     client: Client<Connector, Body>,
@@ -57,50 +58,50 @@ pub struct Upstream {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpstreamSetupError {
-    /// The URL is not one of an upstream. The URL itself is not shown: it may hold a secret.
+    /// The URL cannot be used. The URL itself is not shown: it may contain a secret.
     #[error("{0}")]
     Url(&'static str),
-    /// Without them no `https` upstream can be trusted.
+    /// Without them, no `https` upstream can be trusted.
     #[error("cannot load the certificates that this machine trusts: {0}")]
     Certificates(#[from] io::Error),
 }
 
-/// Why a request, a response or a body did not come through. Displayed as what the sender did, and what to do next:
-/// "cannot be reached: connection refused. Start it, or use another upstream URL."
+/// Why a request, a response or a body failed. Displayed as what the sender did, and what to do about it: "cannot be
+/// reached: connection refused. Start it, or use another upstream URL."
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// There is no connection.
+    /// The connection could not be made.
     #[error("cannot be reached: {0}. Start it, or use another upstream URL.")]
     Unreachable(String),
-    /// Nothing came for so long.
-    #[error("has sent nothing for {} seconds. Check whether it still works.", .0.as_secs())]
+    /// Nothing arrived for this long.
+    #[error("has sent nothing for {} seconds. Check whether it is still running.", .0.as_secs())]
     Silent(Duration),
     /// The connection broke.
-    #[error("broke off its response: {}. It is not known whether the request was carried out.", root_cause(.0))]
+    #[error("did not complete its response: {}. The request may or may not have been carried out.", root_cause(.0))]
     Broken(#[from] hyper::Error),
-    /// An event stream ended within an event.
+    /// An event stream ended in the middle of an event.
     #[error(
-        "ended its response within a message. It is not known whether the request was carried out."
+        "ended its response in the middle of a message. The request may or may not have been carried out."
     )]
     Unfinished,
-    /// More bytes came than are allowed.
+    /// More bytes arrived than are allowed.
     #[error("sent a message of more than {0} bytes. Ask for less.")]
     TooLarge(usize),
-    /// A redirect leads to another host, or in a circle.
+    /// A redirect leads to another host, or loops.
     #[error("redirects to another address. Use that address as the upstream URL.")]
     Redirected,
-    /// A body is compressed, so it cannot be looked into.
-    #[error("compresses its responses although it was not asked to. Switch that off.")]
+    /// A body is compressed, so it cannot be examined.
+    #[error("compresses its responses although it was not asked to. Turn that off.")]
     Compressed,
 }
 
 impl Upstream {
-    /// A client for the upstream at a URL. It connects with the first request.
+    /// Creates a client for the upstream at this URL. It connects with the first request.
     ///
     /// # Errors
     ///
-    /// If the URL is not one that requests can be sent to, or if certificates are needed and cannot be loaded.
+    /// If the URL cannot be used, or if certificates are needed and cannot be loaded.
     pub fn new(url: &str, limits: UpstreamLimits) -> Result<Self, UpstreamSetupError> {
         let refused = |why| Err(UpstreamSetupError::Url(why));
         let Ok(uri) = url.parse::<Uri>() else {
@@ -133,12 +134,12 @@ impl Upstream {
         self.uri.path()
     }
 
-    /// How many bytes a body may have that is read as a whole.
+    /// The largest body that is read completely, in bytes.
     pub fn max_bytes(&self) -> usize {
         self.limits.max_bytes
     }
 
-    /// The URL, with the query of a client unless it has its own.
+    /// The URL, with the client's query unless it has its own.
     pub fn endpoint(&self, query: Option<&str>) -> Uri {
         match (self.uri.query(), query) {
             (None, Some(query)) => self.at(&format!("{}?{query}", self.uri.path())),
@@ -155,11 +156,11 @@ impl Upstream {
         Uri::from_parts(parts).unwrap_or_else(|_| self.uri.clone())
     }
 
-    /// Sends a request and waits for the beginning of the response.
+    /// Sends a request and waits for the response to begin.
     ///
     /// # Errors
     ///
-    /// If none comes, or only redirects that are not followed.
+    /// If there is no response, or only redirects that are not followed.
     pub async fn send(
         &self,
         method: Method,
@@ -182,11 +183,11 @@ impl Upstream {
         Err(TransferError::Redirected)
     }
 
-    /// Sends a request whose body need not be there yet, and waits for the beginning of the response, whatever it is.
+    /// Sends a request whose body may still be arriving, and waits for the response to begin, whatever its status.
     ///
     /// # Errors
     ///
-    /// If none comes.
+    /// If there is no response.
     pub async fn pipe(
         &self,
         method: Method,
@@ -207,7 +208,7 @@ impl Upstream {
             .map_err(|error| TransferError::Unreachable(root_cause(&error)))
     }
 
-    /// Where a redirect leads; `None` if it is not followed.
+    /// The target of a redirect; `None` if it is not followed.
     fn redirected(&self, from: &Uri, response: &Response<Incoming>) -> Option<Uri> {
         let keeps_method = matches!(
             response.status(),
@@ -222,7 +223,7 @@ impl Upstream {
         is_same_host.then(|| self.at(to.path_and_query().map_or("/", PathAndQuery::as_str)))
     }
 
-    /// Reads the whole body of a response.
+    /// Reads the complete body of a response.
     ///
     /// # Errors
     ///

@@ -37,7 +37,10 @@ async fn half_a_response_is_reported() {
         let body = call(7, &json!({"n": 1})).to_string();
         let answer = request(&guarded.url, "POST", &[], &body).await;
         assert_eq!(answer.status, status, "{answer:?}");
-        assert!(answer.body.contains("broke off its response"), "{answer:?}");
+        assert!(
+            answer.body.contains("did not complete its response"),
+            "{answer:?}"
+        );
         assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
         // It was sent once: it is not known whether it ran.
         let calls = server.bodies();
@@ -62,7 +65,9 @@ async fn an_unfinished_event_is_dropped() {
     let answer = request(&guarded.url, "POST", &[], &body).await;
     assert!(!answer.body.contains("structuredContent"), "{answer:?}");
     assert!(
-        answer.body.contains("ended its response within a message"),
+        answer
+            .body
+            .contains("ended its response in the middle of a message"),
         "{answer:?}"
     );
     assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
