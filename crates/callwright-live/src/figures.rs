@@ -1,4 +1,4 @@
-//! The figures behind the page: minutes, tools, models, edits and refusals, each bounded in number.
+//! The figures behind the status page: minutes, tools, models, edits and refusals, each bounded in number.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
@@ -12,16 +12,16 @@ use serde::Serialize;
 use crate::metrics::Counter;
 use crate::{Guards, LONGEST_NAME};
 
-/// How many minutes are kept: enough for the shape of a morning.
+/// How many minutes are kept: enough to show the course of a morning.
 const MINUTES: usize = 180;
 
-/// How many tools, models, edits and kinds of refusals are kept apart; the rest are counted as `other`.
+/// How many tools, models, edits and kinds of refusals are kept separately; the rest are counted as `other`.
 const MOST_ROWS: usize = 200;
 
 /// How many bytes of an example are kept.
 const EXAMPLE_BYTES: usize = 2_048;
 
-/// What happened since the start.
+/// What has happened since the start.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     guards: Guards,
@@ -30,18 +30,18 @@ pub(crate) struct Figures {
     started: u64,
     now: u64,
     calls: VerdictCounts,
-    /// Results that the model did not get, and tools that failed.
+    /// Results withheld from the model, and tools that failed.
     results_refused: u64,
     tools_failed: u64,
-    /// Calls that were held until they were whole, and for how long in all.
+    /// Calls that were held until they were complete, and for how long in total.
     held: u64,
     held_seconds: f64,
     released: u64,
     unjudged: HashMap<String, u64>,
     reasks: HashMap<String, u64>,
-    /// What asking again cost.
+    /// The tokens spent on asking again.
     reask_tokens: u64,
-    /// The last minutes, the newest last.
+    /// The last minutes, newest last.
     minutes: VecDeque<Minute>,
     tools: HashMap<String, VerdictCounts>,
     models: HashMap<String, VerdictCounts>,
@@ -72,9 +72,9 @@ struct Row {
     count: u64,
     tool: String,
     name: String,
-    /// The call, with what is secret masked.
+    /// The call, with secrets masked.
     example: String,
-    /// What the model is told.
+    /// The feedback for the model.
     instruction: Option<String>,
 }
 
@@ -114,7 +114,7 @@ impl Figures {
         }
     }
 
-    /// Counts what is not a call.
+    /// Counts anything but calls.
     pub(crate) fn count(&mut self, counter: Counter, labels: &[&str], number: u64) {
         let label = labels.first().copied().unwrap_or_default();
         match counter {
@@ -122,7 +122,7 @@ impl Figures {
             Counter::Unjudged => update(&mut self.unjudged, label, |count| *count += number),
             Counter::Reasks => update(&mut self.reasks, label, |count| *count += number),
             Counter::ReaskTokens => self.reask_tokens += number,
-            // Of what is around a call; those of calls come with their events.
+            // Edits around calls; those of calls come with their events.
             Counter::Edits => update(&mut self.edits, label, |row| {
                 row.count += number;
                 label.clone_into(&mut row.name);
@@ -131,13 +131,13 @@ impl Figures {
         }
     }
 
-    /// Notes how long a call was held.
+    /// Records how long a call was held.
     pub(crate) fn held(&mut self, took: Duration) {
         self.held += 1;
         self.held_seconds += took.as_secs_f64();
     }
 
-    /// Counts a call. `failures` is what was wrong with it or its result, with what the model is told.
+    /// Counts a call. `failures` is what was wrong with it or its result, with the feedback for the model.
     pub(crate) fn judged(
         &mut self,
         event: &Event,
@@ -172,7 +172,7 @@ impl Figures {
         }
     }
 
-    /// The minute of a call. One from before the newest is counted there: clocks are set back now and then.
+    /// The minute of a call. A call older than the newest minute is counted there: clocks are set back now and then.
     fn minute(&mut self, at: u64) -> &mut VerdictCounts {
         if self.minutes.back().is_none_or(|newest| newest.at < at) {
             self.minutes.push_back(Minute {
@@ -183,7 +183,7 @@ impl Figures {
         if self.minutes.len() > MINUTES {
             self.minutes.pop_front();
         }
-        // There is one: it has just been added, or was there.
+        // Never empty: an entry was just added, or was already there.
         let newest = self.minutes.len() - 1;
         &mut self.minutes[newest].calls
     }
@@ -207,7 +207,7 @@ impl Row {
     }
 }
 
-/// Changes the entry of a name; that of `other` if there are too many names.
+/// Updates the entry with this name, or `other` if there are too many names.
 fn update<T: Default>(map: &mut HashMap<String, T>, name: &str, change: impl FnOnce(&mut T)) {
     if let Some(entry) = map.get_mut(name) {
         return change(entry);

@@ -1,17 +1,17 @@
-//! What happens in a running guard: metrics for Prometheus, figures as JSON, and a page that shows them.
+//! Live figures of a running guard: metrics for Prometheus, figures as JSON, and a status page.
 //!
-//! A guard tells [`Live`] of every call it judges, or sends its events to a [sink](Live::sink). [`OperatorPages`] answers the
-//! paths under which operators look:
+//! A guard reports every call it judges to [`Live`], or sends its events to a [sink](Live::sink). [`OperatorPages`]
+//! serves these paths to operators:
 //!
 //! | path | what |
 //! |---|---|
 //! | (empty) | a page for people: calls by verdict over time, by tool and model, top edits, top refusals with an example |
 //! | `stats` | the same figures as JSON |
 //! | `metrics` | counters in the text format of Prometheus |
-//! | `health`, `ready` | whether the process lives, and whether it takes requests |
+//! | `health`, `ready` | whether the process is alive, and whether it accepts requests |
 //!
-//! Everything is bounded in number and size, whatever names strangers choose. Values that a schema marks as secret are
-//! masked. Nothing is sent anywhere, and the page loads nothing from elsewhere.
+//! Everything is bounded in number and size, whatever names clients choose. Values that a schema marks as secret are
+//! masked. Nothing is sent anywhere, and the page loads nothing from other hosts.
 
 mod figures;
 mod metrics;
@@ -32,22 +32,22 @@ use self::metrics::Metrics;
 pub use self::metrics::{Counter, Timer};
 pub use self::operator_pages::OperatorPages;
 
-/// How many bytes of a name are kept that strangers choose: providers allow 64 for a tool.
+/// How many bytes of a name chosen by clients are kept: providers allow 64 for a tool.
 const LONGEST_NAME: usize = 128;
 
 const PAGE: &str = include_str!("page.html");
 
-/// What a guard is in front of.
+/// What a guard protects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guards {
-    /// An API of a model: the guard sees answers, and never what tools return.
+    /// The API of a model: the guard sees answers, and never the results of tools.
     Api,
     /// Tools: the guard sees calls and results, and never an answer.
     Tools,
 }
 
-/// What happened so far.
+/// What has happened so far.
 #[derive(Debug)]
 pub struct Live {
     metrics: Metrics,
@@ -55,7 +55,7 @@ pub struct Live {
     feedback: Feedback,
 }
 
-/// A page: what it is, and its text.
+/// A page: its content type and its text.
 #[derive(Debug)]
 pub struct Page {
     /// Its `Content-Type`.
@@ -65,7 +65,7 @@ pub struct Page {
 }
 
 impl Live {
-    /// Nothing has happened yet. `guarded` is what the page says is guarded: a URL or a command.
+    /// Creates empty figures. `guarded` is shown on the page as what is guarded: a URL or a command.
     pub fn new(guards: Guards, guarded: impl Into<String>) -> Self {
         Live {
             metrics: Metrics::default(),
@@ -74,25 +74,25 @@ impl Live {
         }
     }
 
-    /// Shows the words that this feedback has for the model.
+    /// Shows this feedback's texts for the model.
     #[must_use]
     pub fn with_feedback(mut self, feedback: Feedback) -> Self {
         self.feedback = feedback;
         self
     }
 
-    /// Counts one.
+    /// Adds one.
     pub fn count(&self, counter: Counter, labels: &[&str]) {
         self.add(counter, labels, 1);
     }
 
-    /// Counts several.
+    /// Adds several.
     pub fn add(&self, counter: Counter, labels: &[&str], number: u64) {
         self.metrics.add(counter, labels, number);
         self.figures.lock().count(counter, labels, number);
     }
 
-    /// Notes how long something took.
+    /// Records how long something took.
     pub fn time(&self, timer: Timer, took: Duration) {
         self.metrics.time(timer, took);
         if timer == Timer::Hold {
@@ -100,7 +100,7 @@ impl Live {
         }
     }
 
-    /// Counts a call that was judged: `api` is how it came, `model` who wrote it, if that is known.
+    /// Counts a judged call: `api` is the API it came through, `model` the model that wrote it, if known.
     pub fn judged(&self, event: &Event, api: &str, model: &str) {
         let verdict = event.verdict.name();
         let labels = [api, verdict, &event.tool, model];
@@ -121,7 +121,7 @@ impl Live {
         self.figures.lock().judged(event, model, failures);
     }
 
-    /// What was wrong with a call or its result, each with what the model is told about it.
+    /// What was wrong with a call or its result, each with the feedback for the model.
     fn failures<'e>(&self, event: &'e Event) -> Vec<(&'e Failure, Option<String>)> {
         let result_is_told = event.output_verdict != Some(OutputVerdict::Warned);
         let failures = [

@@ -1,7 +1,7 @@
-//! Counters, and the text in which Prometheus reads them.
+//! Counters and histograms in the text format of Prometheus.
 //!
-//! Labels that strangers choose (tools, models) have a bounded number of values; the others are counted as `other`, under the verdict
-//! that they have. Counting what was counted before allocates nothing: it is done for every call.
+//! Labels chosen by clients (tools, models) have a bounded number of values; the rest are counted as `other`, with
+//! their own verdict. Counting an existing row allocates nothing, since it happens for every call.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,21 +12,22 @@ use parking_lot::Mutex;
 
 use crate::LONGEST_NAME;
 
-/// How many rows a counter may have with values that come from outside: a hundred tools, each with every verdict, and some models.
+/// How many rows a counter may have for values from outside: a hundred tools, each with every verdict, and some
+/// models.
 const MOST_ROWS: usize = 1_000;
 
 /// The labels whose values come from outside.
 const FROM_OUTSIDE: [&str; 3] = ["tool", "model", "status"];
 
-/// The bounds of the buckets of times, in seconds: from a lookup to a call that is written for minutes.
+/// The upper bounds of the time buckets, in seconds: from a lookup to a call that takes minutes to write.
 const BUCKETS: [f64; 10] = [
     0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0,
 ];
 
-// Each counter: its name, its labels, and what it says.
+// Each counter: its name, its labels, and its help text.
 macro_rules! counters {
     ($($counter:ident, $name:literal, [$($label:literal),*], $help:literal;)+) => {
-        /// What is counted.
+        /// A counter.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Counter {
@@ -46,30 +47,30 @@ macro_rules! counters {
 }
 
 counters! {
-    Requests, "callwright_requests_total", ["api", "status"], "Requests of clients.";
-    Calls, "callwright_calls_total", ["api", "verdict", "tool", "model"], "Calls in answers, by verdict.";
-    Edits, "callwright_edits_total", ["rule", "grade"], "Edits of calls.";
-    Failures, "callwright_failures_total", ["code"], "What was wrong with calls and results.";
-    Rescued, "callwright_rescued_total", ["notation"], "Calls that came as text.";
-    Reasks, "callwright_reasks_total", ["outcome"], "Answers that the model was asked for again.";
-    ReaskTokens, "callwright_reask_tokens_total", [], "Tokens that asking again took.";
-    Released, "callwright_released_total", [], "Calls that were held for too long, and went on as they came.";
+    Requests, "callwright_requests_total", ["api", "status"], "Client requests.";
+    Calls, "callwright_calls_total", ["api", "verdict", "tool", "model"], "Tool calls, by verdict.";
+    Edits, "callwright_edits_total", ["rule", "grade"], "Edits made to calls.";
+    Failures, "callwright_failures_total", ["code"], "Failures of calls and results, by code.";
+    Rescued, "callwright_rescued_total", ["notation"], "Calls rescued from text.";
+    Reasks, "callwright_reasks_total", ["outcome"], "Attempts to ask the model again, by outcome.";
+    ReaskTokens, "callwright_reask_tokens_total", [], "Tokens spent on asking the model again.";
+    Released, "callwright_released_total", [], "Calls that were held for too long and passed unchanged.";
     Unjudged, "callwright_unjudged_total", ["reason"], "Answers and calls that were not judged.";
-    Mended, "callwright_history_mended_total", ["defect"], "Conversations that were mended.";
-    Dropped, "callwright_events_dropped_total", [], "Events that no sink took.";
+    Mended, "callwright_history_mended_total", ["defect"], "Conversations mended, by defect.";
+    Dropped, "callwright_events_dropped_total", [], "Events that no sink accepted.";
 }
 
-/// What takes time.
+/// A histogram of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Timer {
     /// Judging a call.
     Gate,
-    /// Holding a call until it is whole.
+    /// Holding a call until it is complete.
     Hold,
 }
 
-/// Between labels in a key. In a label it becomes a blank.
+/// Separates labels in a key. Inside a label it is replaced with a space.
 const BETWEEN: char = '\u{1f}';
 
 /// All counters of a gateway.
@@ -81,9 +82,9 @@ pub(crate) struct Metrics {
 
 #[derive(Debug, Default)]
 struct CountTable {
-    /// By counter, and by its labels in one text.
+    /// By counter, and by its joined labels.
     counts: [HashMap<String, u64>; Counter::ALL.len()],
-    /// Where a key is put together.
+    /// A buffer for building keys.
     key: String,
 }
 
@@ -95,7 +96,7 @@ struct Histogram {
 }
 
 impl Metrics {
-    /// Counts several.
+    /// Adds several.
     pub(crate) fn add(&self, counter: Counter, labels: &[&str], number: u64) {
         let table = &mut *self.counts.lock();
         table.key.clear();
@@ -128,7 +129,7 @@ impl Metrics {
         *counts.entry(key).or_default() += number;
     }
 
-    /// Notes how long something took.
+    /// Records how long something took.
     pub(crate) fn time(&self, timer: Timer, took: Duration) {
         let mut histograms = self.times.lock();
         let histogram = match timer {
@@ -143,7 +144,7 @@ impl Metrics {
         histogram.seconds += seconds;
     }
 
-    /// The text that Prometheus reads. `dropped` is how many events could not be recorded.
+    /// The text for Prometheus. `dropped` is how many events could not be recorded.
     pub(crate) fn text(&self, dropped: u64) -> String {
         let mut text = String::new();
         let table = self.counts.lock();
@@ -168,12 +169,12 @@ impl Metrics {
         gate.write(
             &mut text,
             "callwright_gate_seconds",
-            "How long judging a call took.",
+            "Time taken to judge a call.",
         );
         hold.write(
             &mut text,
             "callwright_hold_seconds",
-            "How long a call was held until it was whole.",
+            "Time for which a call was held until it was complete.",
         );
         text
     }
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_of_strangers_are_bounded_and_escaped() {
+    fn labels_from_outside_are_bounded_and_escaped() {
         let metrics = Metrics::default();
         for at in 0..1_500 {
             let verdict = ["valid", "refused"][at % 2];

@@ -1,8 +1,8 @@
-//! The pages of a guard over HTTP, for its operators: under `/callwright/` on the clients' address, or alone on another.
+//! The operator pages of a guard over HTTP: under `/callwright/` on the client address, or alone on another one.
 //!
-//! Takes requests for them; returns the live page, its figures, metrics and health checks. On the clients' address the page
-//! and the figures, which have examples of calls, are only for this machine: who may call a tool need not know what
-//! others called it with.
+//! Takes requests for them; returns the status page, its figures, metrics and health checks. On the client address,
+//! the page and the figures, which contain examples of calls, are only served to this machine: a client that may call
+//! a tool need not see what others called it with.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 
 use crate::Live;
 
-/// Where the pages are. Neither an LLM API nor an MCP server has this path.
+/// The path of the pages. Neither an LLM API nor an MCP server uses it.
 const PREFIX: &str = "/callwright/";
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -29,11 +29,11 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 #[derive(Debug)]
 pub struct OperatorPages {
     live: Arc<Live>,
-    /// Whose losses are counted.
+    /// The sinks whose lost events are counted.
     sinks: Sinks,
     host_check: HostCheck,
     is_draining: AtomicBool,
-    /// Whether they have an address of their own.
+    /// Whether they have a separate address.
     are_elsewhere: AtomicBool,
 }
 
@@ -49,28 +49,28 @@ impl OperatorPages {
         }
     }
 
-    /// Whether a request on the clients' address is for one of them.
+    /// Whether a request on the client address is for one of them.
     pub fn has(&self, uri: &Uri) -> bool {
         uri.path().starts_with(PREFIX) && !self.are_elsewhere.load(Ordering::Relaxed)
     }
 
-    /// What they show.
+    /// The figures they show.
     pub fn live(&self) -> &Live {
         &self.live
     }
 
-    /// The guard takes no more requests.
+    /// Marks the guard as no longer accepting requests.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Relaxed);
     }
 
-    /// Answers a request on the clients' address.
+    /// Answers a request on the client address.
     pub fn answer<B>(&self, from: IpAddr, request: &Request<B>) -> Response<Body> {
         let is_local = from.is_loopback() && !is_forwarded(request.headers());
         self.page(request, is_local)
     }
 
-    /// Serves the pages, and nothing else, until the future is dropped. They are then not on the clients' address.
+    /// Serves only these pages, until the future is dropped. They are then not served on the client address.
     pub async fn serve(self: Arc<Self>, listener: TcpListener) {
         self.are_elsewhere.store(true, Ordering::Relaxed);
         let handler = move |_, request| std::future::ready(self.page(&request, true));
@@ -113,7 +113,7 @@ impl OperatorPages {
     }
 }
 
-/// Whether a proxy on this machine says that the request is from elsewhere.
+/// Whether a proxy on this machine says that the request came from elsewhere.
 fn is_forwarded(headers: &HeaderMap) -> bool {
     headers.contains_key(FORWARDED) || headers.contains_key(X_FORWARDED_FOR)
 }
