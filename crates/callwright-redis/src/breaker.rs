@@ -1,13 +1,13 @@
 //! A circuit breaker: while a server is down, one call per pause waits for it, not all of them.
 //!
-//! Takes how steps ended; says whether the next one may try. A single slow reply does not open the breaker: a healthy
-//! but busy server still answers the other steps.
+//! Takes the outcomes of steps; returns whether the next one may try. A single slow reply never opens the breaker: a
+//! healthy but busy server still answers the other steps.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How many time-outs in a row, with no reply in between, mean that a server hangs. One happens by accident, and on a
+/// How many timeouts in a row, with no reply in between, mean that a server hangs. One happens by accident, and on a
 /// busy machine two do.
 const MOST_TIMEOUTS: u32 = 3;
 
@@ -20,7 +20,7 @@ pub(crate) struct Breaker {
 #[derive(Debug, Default)]
 struct BreakerState {
     timeouts: u32,
-    /// When the server last replied, or a time-out was last counted.
+    /// When the server last replied, or a timeout was last counted.
     last: Option<Instant>,
     away_until: Option<Instant>,
 }
@@ -47,7 +47,7 @@ impl Breaker {
         }
     }
 
-    /// Whether the server was there when it was last asked.
+    /// Whether the server was reachable when last asked.
     pub(crate) fn is_closed(&self) -> bool {
         self.state.lock().away_until.is_none()
     }
@@ -65,8 +65,8 @@ impl Breaker {
         self.state.lock().away_until = Some(now + self.pause);
     }
 
-    /// A step that began then was not done in time; returns whether that counts. Steps that waited at the same time count
-    /// once.
+    /// Records that a step started at `began` timed out; returns whether that counts. Steps that waited at the same
+    /// time count once.
     pub(crate) fn timed_out(&self, began: Instant, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.last.is_some_and(|last| began < last) {

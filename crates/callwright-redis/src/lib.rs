@@ -1,11 +1,11 @@
 //! A [`Ledger`] on a Redis or Valkey server, shared by all replicas of a gate.
 //!
-//! Each step is one script that runs on the server: one round trip, and no other step can come in between, so budgets
-//! are exact however many processes compete for the last unit. The server remembers recent steps by name, so a step
-//! whose reply was lost can be sent again without being counted twice. Sessions expire.
+//! Each step is one script that runs on the server: a single, atomic round trip, so budgets are exact however many
+//! processes compete for the last unit. The server remembers recent steps by name, so a step whose reply was lost can
+//! be sent again without being counted twice. Sessions expire.
 //!
-//! A step that is not done in time fails, and the gate's policy decides whether the call then runs uncounted. The
-//! connection, and when a failing server is given a pause, is in `server`.
+//! A step that times out fails, and the gate's policy decides whether the call then runs uncounted. The connection,
+//! and the pause after a failure, are in `server`.
 //!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -30,40 +30,40 @@ use tokio::time::sleep;
 
 use self::server::RedisServer;
 
-/// Ten years in seconds: servers limit how far away an expiry may be, and no session is resumed after so long.
+/// Ten years in seconds: servers limit how far ahead an expiry may be, and no session is resumed after so long.
 const LONGEST_LIFETIME: u64 = 10 * 365 * 24 * 60 * 60;
 
-/// How often a step that failed is made up for in the background, with a pause before each try. A server that stays away
-/// longer has been restarted, and has its sessions from a disk or not at all.
+/// How many times a failed step is retried in the background, with a pause before each attempt. A server that is gone
+/// for longer has been restarted, and has its sessions from disk or not at all.
 const LATE_TRIES: u32 = 10;
 
-/// How many failed steps are made up for at a time: a burst of calls. Each holds about a kilobyte.
+/// How many failed steps are retried at a time: a burst of calls. Each takes about a kilobyte.
 const MOST_LATE: usize = 10_000;
 
 /// How a [`RedisLedger`] reaches its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedisSettings {
-    /// What the keys of sessions begin with.
+    /// The prefix of session keys.
     pub prefix: String,
-    /// How long a session is kept after its last call. A day by default, so that a conversation can go on the next
+    /// How long a session is kept after its last call. A day by default, so that a conversation can continue the next
     /// morning.
     pub lifetime: Duration,
-    /// How long a whole step may take, including connecting and one retry. A second by default: calls that must be
-    /// counted are refused after it, so it leaves room for a burst of ten thousand calls at once.
+    /// How long a whole step may take, including connecting and one retry. One second by default: calls that must be
+    /// counted are refused after that, so it leaves room for a burst of ten thousand calls.
     pub timeout: Duration,
-    /// How long to wait before trying a server again that could not be reached.
+    /// How long to wait before trying an unreachable server again.
     pub pause: Duration,
-    /// The certificate of the authority that signed the server's certificate, in PEM, for `rediss://` addresses. With
-    /// `None` the system's authorities count.
+    /// The certificate of the authority that signed the server's certificate, in PEM format, for `rediss://`
+    /// addresses. With `None`, the system's authorities are trusted.
     #[cfg(feature = "tls")]
     pub root_certificate: Option<Vec<u8>>,
-    /// For servers that require one.
+    /// The client certificate, for servers that require one.
     #[cfg(feature = "tls")]
     pub client_certificate: Option<ClientCertificate>,
 }
 
-/// A certificate and its key, in PEM.
+/// A certificate and its key, in PEM format.
 #[cfg(feature = "tls")]
 #[derive(Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the two parts")]
@@ -107,7 +107,7 @@ pub struct RedisLedger {
     lifetime: u64,
     pause: Duration,
     late_slots: Arc<Semaphore>,
-    /// The prefix of the names of this ledger's steps, and how many there were.
+    /// The prefix of this ledger's step names, and how many steps there were.
     name: u64,
     steps: AtomicU64,
     failed: AtomicU64,
@@ -156,12 +156,12 @@ impl RedisLedger {
         })
     }
 
-    /// How many steps failed, because the server could not be reached or replied with an error.
+    /// How many steps failed because the server could not be reached or replied with an error.
     pub fn failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Takes one step on the server. If it fails, that is made up for in the background.
+    /// Runs one step on the server. If it fails, it is made up for in the background.
     fn step<T: FromRedisValue + Send + 'static>(
         &self,
         session: &str,
@@ -188,7 +188,7 @@ impl RedisLedger {
             };
             let result = server.run(&call(operation, &step)).await;
             let late = late.filter(|_| result.is_err());
-            // The caller may have gone.
+            // The caller may be gone.
             let _ = done.send(result);
             let (Some(late), Ok(_slot)) = (late, late_slots.try_acquire()) else {
                 return;
@@ -210,11 +210,11 @@ impl RedisLedger {
     }
 }
 
-/// What makes up for a step that failed, which the server may have taken or may still take.
+/// How to make up for a failed step, which the server may have run or may still run.
 enum Late {
-    /// The same step again: by its name it counts once.
+    /// Run the same step again: its name makes it count once.
     Again,
-    /// The call did not run, so it must not count.
+    /// Withdraw it: the call did not run, so it must not count.
     Withdraw,
 }
 
@@ -237,7 +237,7 @@ impl Ledger for RedisLedger {
     }
 
     fn open(&self, session: &str, ask: &Ask<'_>) -> Result<Ruling, LedgerAway> {
-        // A call that is refused anyway counts if the server hears of it.
+        // A call that is refused anyway still counts if it reaches the server.
         let must_count = !ask.runs_uncounted && ask.refused.is_none();
         let late = must_count.then_some(Late::Withdraw);
         let text: String = self.step(session, "open", ask, late)?;

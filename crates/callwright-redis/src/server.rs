@@ -1,7 +1,7 @@
-//! The connection to a server, or to the nodes of a cluster, which all steps share.
+//! The connection to a server or a cluster, shared by all steps.
 //!
-//! Takes a step; returns its result or an error, within the time-out whatever the server does: drop the connection,
-//! hang, or send its reply byte by byte. Steps are pipelined, so ten thousand at once need one connection.
+//! Takes a step; returns its result or an error, always within the timeout, even if the server drops the connection,
+//! hangs, or sends its reply byte by byte. Steps are pipelined, so ten thousand at once need a single connection.
 
 use std::time::{Duration, Instant};
 
@@ -36,13 +36,13 @@ pub(crate) struct RedisServer {
     client: RedisClient,
     timeout: Duration,
     breaker: Breaker,
-    /// The connection, and its number: each new one has the next number.
+    /// The connection and its number; each new one gets the next number.
     connection: Mutex<(u64, Option<RedisConnection>)>,
 }
 
 impl std::fmt::Debug for RedisServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Addresses may hold passwords.
+        // Addresses may contain passwords.
         f.write_str("RedisServer")
     }
 }
@@ -108,7 +108,7 @@ impl RedisServer {
         }
     }
 
-    /// Takes one step.
+    /// Runs one step.
     pub(crate) async fn run<T: FromRedisValue>(
         &self,
         step: &ScriptInvocation<'_>,
@@ -128,7 +128,7 @@ impl RedisServer {
             }
             Err(_) => {
                 if self.breaker.timed_out(began, Instant::now()) {
-                    // This connection may be stuck, so the next step opens another.
+                    // This connection may be stuck, so the next step opens another one.
                     self.connection.lock().await.1 = None;
                 }
                 Err(LedgerAway(format!("no answer within {:?}", self.timeout)))
@@ -136,8 +136,8 @@ impl RedisServer {
         }
     }
 
-    /// Takes a step that no caller waits for; returns whether it is done. Whether an absent server is back is for others to
-    /// find out, whose turn it would take.
+    /// Runs a step that no caller waits for; returns whether it succeeded. Never probes an absent server: that is
+    /// left to steps with a waiting caller, whose turn it would take.
     pub(crate) async fn run_late(&self, step: &ScriptInvocation<'_>) -> bool {
         self.breaker.is_closed() && self.run::<String>(step).await.is_ok()
     }
@@ -156,7 +156,7 @@ impl RedisServer {
         }
     }
 
-    /// The connection. While it is being made, all steps wait for the same one.
+    /// The connection. While it is being established, all steps wait for the same one.
     async fn connection(&self) -> RedisResult<(u64, RedisConnection)> {
         let mut slot = self.connection.lock().await;
         if let (number, Some(connection)) = &*slot {
@@ -177,7 +177,7 @@ impl RedisServer {
     async fn connect(&self) -> RedisResult<RedisConnection> {
         match &self.client {
             RedisClient::Single(client) => {
-                // The time-out covers the whole step.
+                // The timeout covers the whole step.
                 let config = AsyncConnectionConfig::new()
                     .set_connection_timeout(None)
                     .set_response_timeout(None);
@@ -192,7 +192,8 @@ impl RedisServer {
         }
     }
 
-    /// Tells the breaker about an error. A server that replies is reachable, even if the reply is an error about one key.
+    /// Reports an error to the breaker. A server that replies is reachable, even if the reply is an error about one
+    /// key.
     async fn note(&self, error: &RedisError) {
         let now = Instant::now();
         match error.code() {
@@ -214,7 +215,7 @@ fn speaks_tls(address: &str) -> bool {
 
 #[cfg(feature = "tls")]
 fn certificates(settings: &RedisSettings) -> redis::TlsCertificates {
-    // rustls panics without a provider. One that the program has installed stays.
+    // rustls panics without a provider. One that the program has already installed is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let pair = settings.client_certificate.clone();
     redis::TlsCertificates {

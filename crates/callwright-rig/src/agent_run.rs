@@ -1,7 +1,7 @@
 //! Where in a conversation a call is made.
 //!
-//! The hook of an agent knows this, the tool does not: the hook stores it under the number of the dispatch, and the tool
-//! takes it from there.
+//! The hook of an agent knows this, but the tool does not: the hook stores it under the number of the dispatch, and
+//! the tool takes it from there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -38,7 +38,7 @@ impl ContextValue for Conversation {
 /// One run of an agent. It is dropped with the run.
 #[derive(Debug)]
 pub(crate) struct AgentRun {
-    /// Different from the runs of other processes.
+    /// Differs from the runs of other processes.
     turn: u64,
     session: OnceLock<String>,
     completeness: Mutex<Completeness>,
@@ -59,7 +59,7 @@ impl AgentRun {
         })
     }
 
-    /// Notes how the model's answer ended.
+    /// Records how the model's answer ended.
     pub(crate) fn set_completeness(&self, completeness: Completeness) {
         *self.completeness.lock() = completeness;
     }
@@ -68,7 +68,7 @@ impl AgentRun {
         *self.completeness.lock()
     }
 
-    /// Where in the conversation the present round is.
+    /// The place of the current round in the conversation.
     pub(crate) fn place(&self, round: usize) -> Place<'_> {
         let session = self
             .session
@@ -87,7 +87,7 @@ pub(crate) struct CallOrigin {
 }
 
 impl CallOrigin {
-    /// Where in a conversation the call is, if it belongs to one.
+    /// The place of the call in a conversation, if it belongs to one.
     pub(crate) fn place(&self) -> Option<Place<'_>> {
         let session = self.session.as_deref()?;
         let at = self.at;
@@ -99,7 +99,7 @@ impl CallOrigin {
     }
 }
 
-/// A call as `rig` hands it over. `rig` does not tell `null` from no arguments.
+/// A call as `rig` passes it. `rig` does not distinguish `null` from missing arguments.
 pub(crate) fn call<'a>(
     tool: &'a str,
     arguments: &'a str,
@@ -129,7 +129,7 @@ struct PendingCall {
 }
 
 impl PendingCalls {
-    /// The hook sees a call dispatched to a tool.
+    /// Stores a call when the hook sees it dispatched to a tool.
     pub(crate) fn put(&self, run: &Arc<AgentRun>, round: usize, event: &DispatchEvent<'_>) {
         let Some(tool) = event.tool_name() else {
             return;
@@ -137,7 +137,7 @@ impl PendingCalls {
         if let Some(context) = event.context
             && let Ok(Some(Conversation(name))) = context.get()
         {
-            // The first name of a run stays.
+            // The first name of a run is kept.
             let _ = run.session.set(name);
         }
         let place = run.place(round);
@@ -159,12 +159,12 @@ impl PendingCalls {
         all.insert(event.id, pending);
     }
 
-    /// The hook sees the outcome of a call.
+    /// Removes a call when the hook sees its outcome.
     pub(crate) fn remove(&self, id: EffectId) {
         self.0.lock().remove(&id);
     }
 
-    /// A tool asks about a call of it.
+    /// Takes the entry for a tool's own call.
     pub(crate) fn take(&self, tool: &str, context: &ToolContext) -> CallOrigin {
         let id = context
             .scope::<Dispatcher>()

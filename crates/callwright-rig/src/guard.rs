@@ -24,7 +24,7 @@ pub(crate) struct GuardState {
     pub(crate) settings: GuardSettings,
     toolboxes: Mutex<HashMap<String, Arc<Toolbox>>>,
     pub(crate) pending: PendingCalls,
-    /// Keeps the runs of this process apart from those of others that share the ledger.
+    /// Distinguishes the runs of this process from those of others that share the ledger.
     pub(crate) seed: u64,
 }
 
@@ -51,7 +51,7 @@ impl Guard {
         self.tool_as(tool, |spec| spec)
     }
 
-    /// The same with more of a declaration than `rig` has: what the tool does to the world, what it returns.
+    /// Same, with declarations that `rig` lacks: what the tool does to the world, and what it returns.
     ///
     /// ```
     /// # use callwright_rig::{Guard, GuardedTool};
@@ -75,8 +75,8 @@ impl Guard {
         Ok(GuardedTool::new(self.clone(), toolbox, tool))
     }
 
-    /// Puts a tool that was made at run time behind the guard, for `AgentBuilder::dynamic_tool`. Tools of MCP servers
-    /// are made this way.
+    /// Puts a tool that was created at run time behind the guard, for `AgentBuilder::dynamic_tool`. Tools of MCP
+    /// servers are created this way.
     ///
     /// # Errors
     /// Fails if the guard already has a tool of this name.
@@ -103,7 +103,7 @@ impl Guard {
     }
 
     /// The tools of a toolbox, for `AgentBuilder::dynamic_tools`. The toolbox judges and runs their calls; the guard
-    /// tells it where in the conversation they are.
+    /// passes it their place in the conversation.
     ///
     /// # Errors
     /// Fails if the guard already has a tool of the same name, or if a tool has no name.

@@ -1,4 +1,4 @@
-//! A tool of `rig` behind a guard.
+//! A `rig` tool behind a guard.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use crate::guard::Guard;
 use crate::result::{answer, ran};
 
-/// A tool behind a guard. It is a `rig` tool itself, with the same name and declaration.
+/// A tool behind a guard. It is itself a `rig` tool, with the same name and declaration.
 #[derive(Debug)]
 pub struct GuardedTool<T> {
     guard: Guard,
@@ -124,7 +124,7 @@ pub(crate) async fn judge_and_run(
         Ok(invocation) => invocation,
         Err(refused) => return answer(&refused, None, toolbox.feedback()),
     };
-    // A valid call goes on exactly as it came.
+    // A valid call is passed on exactly as received.
     let arguments = match (invocation.ticket().edits(), &call.arguments) {
         ([], Arguments::Text(text)) => text.clone().into_owned(),
         _ => invocation.ticket().arguments().to_string(),

@@ -1,8 +1,8 @@
-//! The guard as a hook of the agent: calls that never reach a tool.
+//! The guard as an agent hook: handles calls that never reach a tool.
 //!
-//! `rig` answers a call itself if its arguments are not a JSON object, and ends the run if its tool does not exist. The
-//! hook gives the model an instruction instead, or corrects the name where only one tool can be meant. Arguments that
-//! are not JSON cannot be corrected here: `rig` does not let a hook change them.
+//! `rig` answers a call itself if its arguments are not a JSON object, and ends the run if its tool does not exist.
+//! The hook gives the model an instruction instead, or corrects the name if only one tool can be meant. It cannot
+//! correct arguments that are not JSON: `rig` does not let a hook change them.
 
 use std::sync::Arc;
 
@@ -71,14 +71,14 @@ impl AgentHook for Guard {
                 settings.toolbox(known.map(|name| ToolSpec::without_schema(name.clone())))
             }
             InvalidToolCallReason::MalformedArguments { .. } => {
-                // The agent takes no corrections here, so the model has to make them.
+                // The agent accepts no corrections here, so the model has to make them.
                 let judge = self.toolbox_of(&event.tool_name)?;
                 let spec = judge.gate().tool(&event.tool_name)?.spec().clone();
                 let mut settings = settings.clone();
                 settings.policy = settings.policy.with_repair(RepairPolicy::Never);
                 settings.toolbox([spec])
             }
-            // The agent's own rules are not for the guard to judge.
+            // The agent's own rules are not the guard's business.
             _ => return None,
         };
         refuse(&toolbox.ok()?, &self.run(context), context.turn(), event)
@@ -106,7 +106,7 @@ fn refuse(
         run.completeness(),
         id.as_deref(),
     );
-    // A repaired call comes again under its right name, and is counted then.
+    // A repaired call comes back under its correct name, and is counted then.
     if let Verdict::Repaired(repaired) = toolbox.gate().judge(&call) {
         let meant = repaired.tool().name();
         return (meant != event.tool_name).then(|| InvalidToolCallAction::Repair {

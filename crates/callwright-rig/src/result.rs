@@ -1,7 +1,7 @@
-//! Results of `rig` tools on their way to the gate, and settled calls on their way back to `rig`.
+//! Converts results of `rig` tools for the gate, and settled calls for `rig`.
 //!
-//! A result that passes goes on as it is, including images. An error in the tool's own words keeps them; a Rust error
-//! that `rig` hides from the model stays hidden.
+//! A result that passes is returned unchanged, including images. An error in the tool's own words keeps them; a Rust
+//! error that `rig` hides from the model stays hidden.
 
 use callwright::Settled;
 use callwright::check::{Output, Ran, ToolFailure};
@@ -12,7 +12,7 @@ use callwright::json::Value;
 use rig_agent::core::message::ToolResultContent;
 use rig_agent::core::tool::{ToolErrorKind, ToolExecutionError, ToolOutput, ToolResult};
 
-/// What `rig` shows the model in place of a Rust error.
+/// What `rig` shows the model instead of a Rust error.
 const HIDDEN: &str = "the tool failed";
 
 /// The outcome of a call.
@@ -43,7 +43,7 @@ fn failure(error: &ToolExecutionError) -> ToolFailure {
     .caused_by(error)
 }
 
-/// What the gate looks at. An image is represented by its digest, which tells it apart from others.
+/// The output that the gate judges. An image is represented by its digest, which distinguishes it from others.
 fn judged(output: &ToolOutput) -> Output<'static> {
     if let Some(text) = output.as_text() {
         return Output::from(text.to_owned());
@@ -87,7 +87,7 @@ fn goes_as_it_is(presented: &Presented<'_>) -> bool {
     matches!(presented.content, Content::Kept(_)) && presented.note.is_none()
 }
 
-/// A result, followed by what else the model should know. Media are kept.
+/// A result, followed by further notes for the model. Media are kept.
 fn with_note(
     output: &ToolOutput,
     presented: Presented<'_>,
@@ -103,7 +103,7 @@ fn with_note(
     }
 }
 
-/// A failure as an error of `rig`: the words for the model, and the detail for the operator.
+/// A failure as a `rig` error: the text for the model, and the detail for the operator.
 fn error(failure: &Failure, told: &str) -> ToolExecutionError {
     let message = failure.for_operator().unwrap_or(told);
     let error = match (failure.class(), failure.code) {

@@ -1,4 +1,4 @@
-//! Sessions, turns and rounds of the clients of a server.
+//! Sessions, turns and rounds of a server's clients.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -11,17 +11,17 @@ use rmcp::model::InitializeRequestParams;
 use rmcp::service::{Peer, RoleServer};
 use tokio::sync::OnceCell;
 
-/// How long a client is silent before its next call begins a new turn. A model in a loop calls every few seconds, and a
-/// slow one thinks for a minute; after two, the user has most likely said something.
+/// How long a client is silent before its next call begins a new turn. A model in a loop calls every few seconds, and
+/// a slow one thinks for a minute; after two, the user has most likely said something.
 const DEFAULT_QUIET: Duration = Duration::from_secs(120);
 
 #[derive(Debug)]
 pub(crate) struct ClientSessions {
     pub(crate) quiet: Duration,
-    /// Keeps the sessions of this process apart from those of others that share the ledger.
+    /// Distinguishes the sessions of this process from those of others that share the ledger.
     seed: u64,
-    /// By the address of the client's `initialize` parameters, which lives as long as the connection: the weak pointer
-    /// keeps it from being reused.
+    /// Keyed by the address of the client's `initialize` parameters, which live as long as the connection: the weak
+    /// pointer keeps the address from being reused.
     all: Mutex<HashMap<usize, Client>>,
     /// For clients that do not initialise their connection.
     nameless: Arc<ClientSession>,
@@ -77,7 +77,7 @@ impl ClientSessions {
         session
     }
 
-    /// Forgets which tools there are, for all clients.
+    /// Discards the tool lists of all clients.
     pub(crate) fn forget_tools(&self) {
         let all = self.all.lock();
         let sessions = all.values().map(|(_, session)| session);
@@ -96,12 +96,12 @@ impl ClientSession {
         }
     }
 
-    /// The tools, or the cell they will be in once they are listed.
+    /// The tools, or the cell that will hold them once they are listed.
     pub(crate) fn tools(&self) -> Tools {
         Arc::clone(&self.tools.lock())
     }
 
-    /// Forgets which tools there are. A call that is listing them right now still uses them.
+    /// Discards the tool list. A call that is listing the tools right now still uses them.
     pub(crate) fn forget_tools(&self) {
         *self.tools.lock() = Tools::default();
     }
@@ -129,7 +129,7 @@ impl Drop for RunningCall {
     }
 }
 
-/// From Tokio's clock, which tests can stop.
+/// From Tokio's clock, which tests can pause.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }

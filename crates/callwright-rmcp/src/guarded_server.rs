@@ -1,4 +1,4 @@
-//! A server behind a guard: what happens to calls of its tools.
+//! A server behind a guard: how calls of its tools are judged and run.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use serde_json::json;
 use crate::client_session::{ClientSession, ClientSessions};
 use crate::result::{answer, arguments, call, ran, told};
 
-/// How many pages of tools are read. The largest servers have some hundreds of tools, on a few pages; a cursor that
+/// How many pages of tools are read. The largest servers have a few hundred tools, on a few pages; a cursor that
 /// leads back to itself would never end.
 const MOST_PAGES: usize = 1_000;
 
-/// Any server behind a guard. It is a server itself: serve it instead of the one inside.
+/// Any server behind a guard. It is itself a server: serve it instead of the inner one.
 ///
 /// The tools are those that the handler lists, on all pages. They are read when a client first calls one, and again
-/// after the client has listed them, as it does when it is notified of a change. [`GuardedServer::refresh`] forgets them
-/// at once.
+/// after the client has listed them, as it does when notified of a change. [`GuardedServer::refresh`] discards them
+/// immediately.
 #[derive(Debug)]
 pub struct GuardedServer<H> {
     pub(crate) handler: H,
@@ -47,7 +47,7 @@ impl<H: ServerHandler> GuardedServer<H> {
         }
     }
 
-    /// Sets how long a client must be silent for its next call to begin a new turn, in which retry budgets and loop
+    /// Sets how long a client must be idle for its next call to begin a new turn, in which retry budgets and loop
     /// counters start over. Two minutes by default.
     #[must_use]
     pub fn quiet(mut self, quiet: Duration) -> Self {
@@ -55,17 +55,17 @@ impl<H: ServerHandler> GuardedServer<H> {
         self
     }
 
-    /// The handler inside.
+    /// The inner handler.
     pub fn inner(&self) -> &H {
         &self.handler
     }
 
-    /// Forgets which tools there are; the next call reads them again.
+    /// Discards the tool list; the next call reads it again.
     pub fn refresh(&self) {
         self.sessions.forget_tools();
     }
 
-    /// Forgets the tools of a client that lists them again.
+    /// Discards the tool list of a client that lists the tools again.
     pub(crate) fn lists(
         &self,
         request: Option<&PaginatedRequestParams>,
@@ -85,7 +85,8 @@ impl<H: ServerHandler> GuardedServer<H> {
         let session = self.sessions.of(&context.peer);
         let toolbox = self.tools(&session, &request.name, &context).await?;
         let running = session.begin(self.sessions.quiet);
-        // The client continues a call after answering a question of the handler's. It was counted when it first came.
+        // The client continues a call after answering a question from the handler. It was counted when it first
+        // arrived.
         let continues = request.request_state.is_some() || request.input_responses.is_some();
         let place = (!continues).then(|| running.place());
         let id = context.id.clone();
@@ -111,7 +112,7 @@ impl<H: ServerHandler> GuardedServer<H> {
                 let settled = invocation.end(ran(&result));
                 Ok(answer(&settled, result, typed, feedback).into())
             }
-            // A question to the user, or a task that goes on elsewhere.
+            // A question to the user, or a task that continues elsewhere.
             Ok(Ok(other)) => {
                 drop(invocation.end_unknown());
                 Ok(other)
@@ -139,7 +140,7 @@ impl<H: ServerHandler> GuardedServer<H> {
         context: &RequestContext<RoleServer>,
     ) -> Result<Arc<Toolbox>, ErrorData> {
         if let Some(known) = session.tools().get() {
-            // A made-up name is not a reason to list them again.
+            // An invented name is not a reason to list them again.
             let is_new = known.gate().tool(name).is_none() && self.handler.get_tool(name).is_some();
             if !is_new {
                 return Ok(Arc::clone(known));
@@ -150,7 +151,7 @@ impl<H: ServerHandler> GuardedServer<H> {
         let known = tools.get_or_try_init(async || {
             let specs = self.list(context).await?;
             let toolbox = self.settings.toolbox(specs).map_err(|error| {
-                ErrorData::internal_error(format!("the tools cannot be read: {error}"), None)
+                ErrorData::internal_error(format!("cannot list the tools: {error}"), None)
             })?;
             Ok(Arc::new(toolbox))
         });
@@ -174,14 +175,14 @@ impl<H: ServerHandler> GuardedServer<H> {
         }
         let mut specs = read_tools(&json!({ "tools": tools }).to_string())
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        // Of two tools with the same name the handler runs the first.
+        // If two tools have the same name, the handler runs the first.
         let mut seen = HashSet::new();
         specs.retain(|spec| seen.insert(spec.name.clone()));
         Ok(specs)
     }
 }
 
-/// A protocol error of the handler's as the failure of a call, and whether the model gets it. Errors that a client
+/// A protocol error from the handler as the failure of a call, and whether the model gets it. Errors that a client
 /// knows how to handle stay protocol errors.
 fn failed(error: &ErrorData) -> (ToolFailure, bool) {
     let message = match &error.data {

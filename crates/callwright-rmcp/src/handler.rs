@@ -1,4 +1,4 @@
-//! The server's methods: calls of tools go through the guard, all others straight to the handler inside.
+//! The server's methods: tool calls go through the guard, all others straight to the inner handler.
 //!
 //! The lint fails if `rmcp` has a method that is not delegated.
 #![expect(deprecated, reason = "requests of old clients are delegated too")]
@@ -23,7 +23,7 @@ use rmcp::{ErrorData, ServerHandler};
 
 use crate::guarded_server::GuardedServer;
 
-/// Methods that only ask the handler inside.
+/// Methods that only call the inner handler.
 macro_rules! delegate {
     ($($name:ident($($argument:ident: $kind:ty),*) -> $output:ty;)*) => {$(
         fn $name(

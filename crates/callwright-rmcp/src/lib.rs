@@ -1,11 +1,11 @@
-//! Guards an MCP server that is written with `rmcp`, and serves a toolbox as one.
+//! Guards an MCP server written with `rmcp`, and serves a toolbox as one.
 //!
-//! [`GuardedServer`] wraps any `ServerHandler`. Calls of tools are judged; everything else goes to the handler as it is.
-//! A refused call is answered with a result that says so (`isError`), never with a protocol error, which models do not
-//! see. [`ToolboxServer`] serves the tools of a [`Toolbox`](callwright::toolbox::Toolbox).
+//! [`GuardedServer`] wraps any `ServerHandler`. Tool calls are judged; everything else goes to the handler unchanged.
+//! A refused call is answered with an error result (`isError`), never with a protocol error, which models do not see.
+//! [`ToolboxServer`] serves the tools of a [`Toolbox`](callwright::toolbox::Toolbox).
 //!
-//! A session is one initialised connection. MCP does not say where an answer of the model ends or when the user speaks,
-//! so calls that overlap are one round, and a call after a long silence begins a new turn (see
+//! A session is one initialised connection. MCP does not say where a model's answer ends or when the user speaks, so
+//! calls that overlap form one round, and a call after a long silence begins a new turn (see
 //! [`GuardedServer::quiet`]).
 //!
 #![doc = include_str!("../README.md")]

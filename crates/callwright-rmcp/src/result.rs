@@ -1,6 +1,6 @@
-//! Requests and results of MCP on their way to the gate, and settled calls on their way back to the client.
+//! Converts MCP requests and results for the gate, and settled calls for the client.
 //!
-//! A result that passes goes on as it is, and so does the tool's own error; what else the model should know follows in
+//! A result that passes is returned unchanged, and so is the tool's own error; further notes for the model follow in
 //! another block.
 
 use callwright::Settled;
@@ -47,8 +47,8 @@ pub(crate) fn ran(result: &CallToolResult) -> Ran<'static> {
     }
 }
 
-/// What the gate looks at: the data or the text. Images and sounds are represented by their digests, which tell them
-/// apart.
+/// The output that the gate judges: the data or the text. Images and sounds are represented by their digests, which
+/// distinguish them.
 fn output(result: &CallToolResult) -> Output<'static> {
     match (&result.structured_content, &result.content[..]) {
         (Some(data), _) => Output::Value(Value::from(data).into_owned()),
@@ -66,13 +66,13 @@ fn output(result: &CallToolResult) -> Output<'static> {
     }
 }
 
-/// What the client gets for a call without a result.
+/// The client's result for a call that returned none.
 pub(crate) fn told(settled: &Settled<'_>, feedback: &Feedback) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(settled.text(feedback))])
 }
 
-/// What the client gets for a result. `typed` if the tool has an output schema: clients then require structured content
-/// in every result that is not an error.
+/// The client's result for a call that returned one. `typed` if the tool has an output schema: clients then require
+/// structured content in every result that is not an error.
 pub(crate) fn answer(
     settled: &Settled<'_>,
     mut result: CallToolResult,
@@ -107,7 +107,7 @@ pub(crate) fn answer(
     result
 }
 
-/// Leaves so many bytes of the texts in all blocks together. Media are left alone.
+/// Keeps this many bytes of text across all blocks. Media are left alone.
 fn cut_texts(blocks: &mut [ContentBlock], bytes: usize) {
     let mut left = bytes;
     for block in blocks {
@@ -118,7 +118,7 @@ fn cut_texts(blocks: &mut [ContentBlock], bytes: usize) {
     }
 }
 
-/// A result that was rendered as JSON, as `rmcp` has it.
+/// A result rendered as JSON, as an `rmcp` type.
 pub(crate) fn from_json(rendered: &Value<'_>, typed: bool) -> Option<CallToolResult> {
     let mut result: CallToolResult = serde_json::from_value(rendered.into()).ok()?;
     result.result_type = Some(ResultType::COMPLETE);

@@ -42,7 +42,7 @@ pub struct ToolboxServer {
 }
 
 impl ToolboxServer {
-    /// A server of these tools.
+    /// A server for these tools.
     pub fn new(toolbox: impl Into<Arc<Toolbox>>) -> Self {
         let toolbox = toolbox.into();
         let tools = toolbox.specs().into_iter().map(declared).collect();
@@ -61,14 +61,14 @@ impl ToolboxServer {
         self
     }
 
-    /// Sets how long a client must be silent for its next call to begin a new turn. Two minutes by default.
+    /// Sets how long a client must be idle for its next call to begin a new turn. Two minutes by default.
     #[must_use]
     pub fn quiet(mut self, quiet: Duration) -> Self {
         self.sessions.quiet = quiet;
         self
     }
 
-    /// The toolbox inside.
+    /// The inner toolbox.
     pub fn toolbox(&self) -> &Toolbox {
         &self.toolbox
     }
