@@ -227,7 +227,7 @@ async fn reload_on_hangup(reload: impl Fn() -> Result<()>) {
                         tell("error", &format!("{error:#}"));
                         tell(
                             "error",
-                            "nothing was changed; the old settings remain in force",
+                            "nothing was changed; the old settings stay in force",
                         );
                     }
                 }
@@ -276,7 +276,7 @@ fn read_header(header: &str) -> Result<(String, String)> {
             bail!("--upstream-header {name}: `${{` without a closing `}}`");
         };
         let value = std::env::var(variable).with_context(|| {
-            format!("--upstream-header {name}: cannot read the environment variable {variable}")
+            format!("--upstream-header {name}: cannot read the variable {variable}")
         })?;
         written.push_str(before);
         written.push_str(&value);

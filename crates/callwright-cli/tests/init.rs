@@ -248,7 +248,9 @@ fn what_cannot_be_read_is_left_and_named() {
     let nowhere = user.run(&["init", "--client", "windsurf"]);
     assert_eq!(nowhere.code, 2);
     assert!(
-        nowhere.stderr.contains("Windsurf has no configuration at"),
+        nowhere
+            .stderr
+            .contains("no configuration of Windsurf found at"),
         "{nowhere:?}"
     );
 }

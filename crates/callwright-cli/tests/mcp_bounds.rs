@@ -131,9 +131,9 @@ fn a_server_that_crashes_is_started_again() {
     let first = client.call("t", &json!({"n": 1}));
     let refused = client.ask("tools/call", &json!({"name": "t", "arguments": {"n": 7}}));
     let why = refused["error"]["message"].as_str().expect("an error");
-    assert_eq!(why, "the MCP server has ended: exit status: 7");
-    eventually("it is started again", || {
-        client.said().contains("the MCP server was started again")
+    assert_eq!(why, "the MCP server has exited: exit status: 7");
+    eventually("it is restarted", || {
+        client.said().contains("the MCP server was restarted")
     });
     let again = client.call("t", &json!({"n": 2}));
     assert_ne!(text(&again), text(&first));
@@ -164,12 +164,12 @@ fn a_server_that_crashes_again_and_again_is_given_up() {
     for restart in 1..=6 {
         let answer = ask(&mut client, "bad__t", restart);
         let why = answer["error"]["message"].as_str().expect("an error");
-        assert_eq!(why, "the MCP server \"bad\" has ended: exit status: 7");
+        assert_eq!(why, "the MCP server \"bad\" has exited: exit status: 7");
         let numbers = |client: &Client| client.said().matches("[bad] number").count();
         if restart < 6 {
-            eventually("it is started again", || numbers(&client) > restart);
+            eventually("it is restarted", || numbers(&client) > restart);
             eventually("it is there again", || {
-                client.said().matches("was started again").count() == restart
+                client.said().matches("was restarted").count() == restart
             });
         } else {
             assert_eq!(numbers(&client), 6);

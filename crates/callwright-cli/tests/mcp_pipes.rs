@@ -81,7 +81,7 @@ fn a_server_that_ends_at_once_says_why() {
     let answer = client.ask("initialize", &json!({}));
     let message = answer["error"]["message"].as_str().expect("an error");
     // What it wrote to stderr is the operator's.
-    assert_eq!(message, "the MCP server has ended: exit status: 7");
+    assert_eq!(message, "the MCP server has exited: exit status: 7");
     let (_, code, said) = client.end();
     assert!(said.contains("no such module: x"), "{said}");
     assert_eq!(code, Some(7));

@@ -158,10 +158,10 @@ fn a_crash_in_the_middle_of_a_call_is_told() {
     let mut client = Client::with_bad_tools(&python, &[]);
     let answer = client.ask("tools/call", &json!({"name": "crash", "arguments": {}}));
     let message = answer["error"]["message"].as_str().expect("an error");
-    assert_eq!(message, "the MCP server has ended: exit status: 7");
+    assert_eq!(message, "the MCP server has exited: exit status: 7");
     assert!(client.said().contains("the disk is on fire"));
-    eventually("it is started again", || {
-        client.said().contains("was started again")
+    eventually("it is restarted", || {
+        client.said().contains("was restarted")
     });
     assert_eq!(text(&client.call("add", &json!({"a": 1, "b": 1}))), "2");
     assert_eq!(client.end().1, Some(0));

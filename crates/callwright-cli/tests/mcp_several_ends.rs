@@ -65,7 +65,7 @@ fn one_that_is_killed_costs_nobody_the_others() {
     );
     assert!(client.call("second__t", &json!({})).is_object());
     let said = client.said();
-    let ended = "the MCP server \"second\" has ended: signal: 9";
+    let ended = "the MCP server \"second\" has exited: signal: 9";
     assert!(said.contains(ended), "{said}");
     // Not even as a zombie.
     assert!(!Path::new(&format!("/proc/{second}")).exists());

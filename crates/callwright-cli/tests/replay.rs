@@ -107,7 +107,9 @@ fn parts_say_the_same_as_the_whole() {
         .args(&parts));
     assert_eq!(merged.code, code);
     assert!(
-        merged.stderr.contains("its parts are counted already"),
+        merged
+            .stderr
+            .contains("its parts have already been counted"),
         "{}",
         merged.stderr
     );

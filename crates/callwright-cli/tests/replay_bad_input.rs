@@ -289,7 +289,7 @@ fn no_output_replaces_an_input_or_another_output() {
         let shown = run(&mut replay);
         assert_eq!(shown.code, 2, "{outputs:?}");
         assert!(
-            shown.stderr.contains("name another file"),
+            shown.stderr.contains("give another file"),
             "{}",
             shown.stderr
         );

@@ -157,7 +157,7 @@ fn what_cannot_be_applied_says_why() {
     suggested.accept("1", tools, &new);
     let untouched = suggested.folder.path().join("untouched.json");
     for (numbers, tools, why) in [
-        ("99", tools, "there is no proposal 99; there are 1 to"),
+        ("99", tools, "unknown proposal 99; the numbers go from 1 to"),
         (
             "1",
             &new,
@@ -183,7 +183,7 @@ fn what_cannot_be_applied_says_why() {
         (
             &suggested.suggestions,
             &[][..],
-            "no proposal is accepted; name some with --accept",
+            "no proposal is accepted; select some with --accept",
         ),
         (tools, &["--accept=1"], "not a suggestions file"),
         (&suggested.log, &["--accept=1"], "log.jsonl"),
@@ -259,5 +259,5 @@ fn policies_are_compared() {
         .args(["replay", "--against-policy"])
         .args([&policy, &log]));
     assert_eq!(without_tools.code, 2);
-    assert!(without_tools.stderr.contains("give that too"));
+    assert!(without_tools.stderr.contains("add --tools"));
 }

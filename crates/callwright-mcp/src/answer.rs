@@ -1,4 +1,4 @@
-//! Messages of our own: refusals, results with a note, requests for lists.
+//! Builds the guard's own messages: refusals, results with a note, requests for lists.
 
 use callwright::feedback::{Content, Presented};
 use callwright::internal::first_bytes;
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::members::members;
 use crate::message::{Id, comma, place, with_edits};
 
-/// The answer to a call that does not reach the server: a result marked as an error, since only then the model sees it.
-/// Results since protocol 2026-07-28 have a `resultType`; older protocols do not know it. A question to the user, with
-/// its id and its form, is for the program: models do not see `_meta`.
+/// The answer to a call that does not reach the server: a result marked as an error, since that is the only form the
+/// model sees. Results since protocol 2026-07-28 have a `resultType`; older protocols do not know it. A question to
+/// the user, with its id and its form, is meant for the client program: models do not see `_meta`.
 pub(crate) fn refusal(
     id: Id<'_>,
     text: &str,
@@ -30,10 +30,10 @@ pub(crate) fn refusal(
     of(id, &result)
 }
 
-/// The answers of a user that a program may pass on.
+/// The user's answers that a client program may pass on.
 const ANSWERS: [&str; 3] = ["allow_once", "allow_tool", "stop"];
 
-/// Since 2026-07-28: the call is not over; the client asks the user and repeats it with the answer.
+/// Since 2026-07-28: the call is not finished; the client asks the user and repeats it with the answer.
 pub(crate) fn input_required(id: Id<'_>, question: &str, form: &str) -> Vec<u8> {
     let form: Value = serde_json::from_str(form).unwrap_or_default();
     let asked = json!({"method": "elicitation/create", "params": form});
@@ -50,21 +50,21 @@ fn of(id: Id<'_>, result: &Value) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }
 
-/// A request of ours. The parameters are written already.
+/// A request of ours. The parameters are already serialised.
 pub(crate) fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}")
         .into_bytes()
 }
 
-/// Takes a request of ours back.
+/// Cancels a request of ours.
 pub(crate) fn cancelled(id: &str) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}")
         .into_bytes()
 }
 
-/// The answer of a server as the model gets it. Content that is kept stays byte for byte, with a note after it; a bad
-/// result has the note instead of its content and its data, and one that is too long loses its data and the end of its
-/// texts. `None` if the result is not written like one.
+/// The server's answer as the model gets it. Content that is kept stays byte for byte, with a note after it; a bad
+/// result gets the note instead of its content and its data, and one that is too long loses its data and the end of
+/// its texts. `None` if the result is malformed.
 pub(crate) fn presented(
     message: &[u8],
     result: &RawValue,
@@ -79,7 +79,7 @@ pub(crate) fn presented(
     let content = match presented.content {
         Content::Kept(_) => return with_note(message, result, note),
         Content::Withheld => vec![text_block(note)],
-        // The data is what was judged and cut, and what the model would have got; the texts beside it repeat it.
+        // The data is what was judged and cut, and what the model would have seen; the texts beside it repeat it.
         Content::Cut(..) if has_data => vec![text_block(&shown), text_block(note)],
         Content::Cut(_, bytes) => {
             let blocks = value.get("content").and_then(Tree::as_array)?;
@@ -110,7 +110,8 @@ fn text_block(text: &str) -> Tree<'_> {
     ])
 }
 
-/// A block of content with at most so many bytes of its text, also inside an embedded resource. Media are left alone.
+/// A content block with at most this many bytes of text, including text in an embedded resource. Media are left
+/// alone.
 fn cut_texts<'v>(block: &Tree<'v>, left: &mut usize) -> Tree<'v> {
     let Tree::Object(members) = block else {
         return block.clone();
@@ -130,7 +131,7 @@ fn cut_texts<'v>(block: &Tree<'v>, left: &mut usize) -> Tree<'v> {
     Tree::Object(cut.collect())
 }
 
-/// The answer of a server with a text after the content of its result, and everything else byte for byte.
+/// The server's answer with a text after the content of its result, and everything else byte for byte.
 fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
     let [content] = members(result.get(), ["content"]).ok()?;
     let block = json!({"type": "text", "text": note});
@@ -148,7 +149,7 @@ fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
     Some(with_edits(message, vec![edit]))
 }
 
-/// Asks a server for a page of a list. `cursor` is from the page before, as it is written; `meta` is what the client
+/// Asks a server for a page of a list. `cursor` is from the previous page, as written; `meta` is what the client
 /// sends with its own requests.
 pub(crate) fn page_request(
     method: &str,
@@ -170,11 +171,11 @@ pub(crate) mod code {
     pub(crate) const NO_METHOD: i32 = -32_601;
     pub(crate) const BAD_PARAMS: i32 = -32_602;
     pub(crate) const NO_RESOURCE: i32 = -32_002;
-    /// In the range that JSON-RPC leaves to servers: the server is gone, does not read, or is too busy.
+    /// In the range that JSON-RPC leaves to servers: the server is gone, does not read its input, or is too busy.
     pub(crate) const SERVER_FAILED: i32 = -32_000;
 }
 
-/// A protocol error, where a request cannot be answered otherwise.
+/// A protocol error, for a request that cannot be answered otherwise.
 pub(crate) fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
     let error = error_object(code, message);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes()

@@ -1,4 +1,4 @@
-//! A `tools/call` as it travels: where its name and its arguments are, and the same call with others.
+//! A `tools/call` message: where its name and arguments are, and the same message with others.
 
 use std::collections::BTreeMap;
 
@@ -32,20 +32,20 @@ const PARAMS: [&str; 5] = [
 /// The name of our question among the input requests of a result.
 pub(crate) const ASKED_AS: &str = "callwright";
 
-/// Whether the parameters of `initialize`, or of anything else that has `capabilities`, say that the client can show the
+/// Whether the parameters of `initialize`, or anything else with `capabilities`, say that the client can show the
 /// user a form.
 pub(crate) fn can_elicit(params: Option<&RawValue>) -> bool {
     has_forms(member(params, "capabilities"))
 }
 
-/// An empty object means forms, as it did when there was nothing else.
+/// An empty object means forms, which were once the only kind.
 fn has_forms(capabilities: Option<&RawValue>) -> bool {
     let modes = member(capabilities, "elicitation").map(|it| members(it.get(), ["form", "url"]));
     matches!(modes, Some(Ok([Some(_), _] | [None, None])))
 }
 
 impl<'m> CallParams<'m> {
-    /// Reads the parameters; `None` if they are not those of a call, or could be read in two ways.
+    /// Reads the parameters; `None` if they are not those of a call, or are ambiguous.
     pub(crate) fn read(params: Option<&'m RawValue>) -> Option<Self> {
         let [name, arguments, meta, input_responses, request_state] =
             members(params?.get(), PARAMS).ok()?;
@@ -58,7 +58,7 @@ impl<'m> CallParams<'m> {
         })
     }
 
-    /// The call, with the id of its request; `None` if it does not name a tool. Arguments that cannot be read are for the
+    /// The call, with the id of its request; `None` if it does not name a tool. Unreadable arguments are left for the
     /// gate to refuse.
     pub(crate) fn call(&self, id: &'m str) -> Option<Call<'m>> {
         let Value::String(tool) = read_value(self.name.get()).ok()? else {
@@ -87,12 +87,12 @@ impl<'m> CallParams<'m> {
         has_forms(member(self.meta, capabilities))
     }
 
-    /// The user's answer, as the client's program passes it on.
+    /// The user's answer, as passed on by the client program.
     pub(crate) fn consent(&self) -> Option<&'m RawValue> {
         member(self.meta, "callwright/consent")
     }
 
-    /// The user's answer to our question, if the call goes on after one.
+    /// The user's answer to our question, if the call continues after one.
     pub(crate) fn input_response(&self) -> Option<Value<'static>> {
         let [response] = members(self.input_responses?.get(), [ASKED_AS]).ok()?;
         let response = read_value(response?.get()).ok()?;
@@ -114,12 +114,12 @@ impl<'m> CallParams<'m> {
         Some(with_edits(message, vec![params]))
     }
 
-    /// Whether it goes on with a call for which the server had a question.
+    /// Whether it continues a call for which the server had a question.
     pub(crate) fn goes_on(&self) -> bool {
         self.input_responses.is_some() || self.request_state.is_some()
     }
 
-    /// The message with another tool's name and other arguments, and everything else byte for byte.
+    /// The message with another tool name and other arguments, and everything else byte for byte.
     pub(crate) fn rewritten(
         &self,
         message: &[u8],
@@ -132,7 +132,7 @@ impl<'m> CallParams<'m> {
         if let Some(sent) = self.arguments {
             edits.push((place(message, sent.get())?, arguments.to_string()));
         } else if !matches!(arguments, Value::Object(members) if members.is_empty()) {
-            // Before the brace that ends the parameters, which have a name in any case.
+            // Before the closing brace of the parameters, which always contain a name.
             let end = place(message, params.get())?.end.checked_sub(1)?;
             edits.push((end..end, format!(",\"arguments\":{arguments}")));
         }

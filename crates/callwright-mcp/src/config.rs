@@ -1,8 +1,8 @@
 //! The configuration of MCP clients: its servers, with and without a guard in front of them.
 //!
-//! Claude Desktop, Claude Code, Cursor, Windsurf and others keep `mcpServers`, VS Code keeps `servers`, Zed `context_servers`; the
-//! entries are nearly the same. Takes the text of such a file; returns the servers in it, or the text with guards. No file is looked
-//! for or written here.
+//! Claude Desktop, Claude Code, Cursor, Windsurf and others use `mcpServers`, VS Code uses `servers`, Zed
+//! `context_servers`; the entries are nearly the same. Takes the text of such a file; returns the servers in it, or
+//! the text with guards. Never looks for or writes a file.
 
 mod expand;
 mod file;
@@ -43,7 +43,7 @@ pub enum ServerEntry {
 }
 
 impl ServerEntry {
-    /// Everything in it that may have placeholders.
+    /// Every string in it that may contain placeholders.
     fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             ServerEntry::Command {
@@ -73,7 +73,7 @@ pub struct ConfigError(#[from] ConfigFault);
 pub(crate) enum ConfigFault {
     #[error("this is not JSON: {0}")]
     NotJson(jsonc_parser::errors::ParseError),
-    #[error("expected an object with the servers in it")]
+    #[error("expected an object that contains the servers")]
     NotAnObject,
     #[error("no servers found; put them under `mcpServers`, or `servers` for VS Code")]
     NoServers,

@@ -1,7 +1,8 @@
-//! Lists of tools as clients can read them.
+//! Corrects tool lists that clients cannot read.
 //!
-//! One malformed schema makes some clients refuse every request. Takes the answer to a `tools/list`; returns the same
-//! answer with such schemas corrected and everything else byte for byte. Only what has exactly one reading is corrected.
+//! A single malformed schema makes some clients reject every request. Takes the answer to a `tools/list`; returns the
+//! same answer with such schemas corrected and everything else byte for byte. Never corrects anything that has more
+//! than one reading.
 
 use std::borrow::Cow;
 
@@ -15,8 +16,8 @@ use crate::message::{comma, not_null, place, with_edits};
 /// A corrected list, and which tools needed it.
 #[derive(Debug)]
 pub(crate) struct FixedToolList {
-    /// The names of the tools with malformed schemas, in the order of the list. A schema without `properties` is well
-    /// formed, though some clients want them.
+    /// The names of the tools with malformed schemas, in list order. A schema without `properties` is well formed,
+    /// though some clients require them.
     pub(crate) tools: Vec<String>,
     pub(crate) message: Vec<u8>,
 }
@@ -35,7 +36,7 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
         let mut is_faulty = true;
         let before = edits.len();
         if output.is_some() && not_null(output).is_none() {
-            // `null` says nothing, so only leaving the member out says the same.
+            // `null` means nothing, so leaving the member out means the same.
             let whole = place(message, tool.get())?;
             edits.extend(without_output(tool.get()).map(|text| (whole, text)));
         } else {
@@ -73,7 +74,7 @@ fn no_arguments() -> Schema {
     json!({"type": "object", "properties": {}})
 }
 
-/// The corrected schema of arguments, and whether it was well formed all the same.
+/// The corrected input schema, and whether it was well formed anyway.
 fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
     let declared: Schema = serde_json::from_str(declared.get()).ok()?;
     let mut root = match normalise(&declared).into_owned() {
@@ -81,7 +82,7 @@ fn fixed_input(declared: &RawValue) -> Option<(Schema, bool)> {
         Schema::Null | Schema::Bool(true) => Map::new(),
         _ => return None,
     };
-    // Arguments are an object, whatever else the schema says.
+    // Arguments are always an object, whatever else the schema says.
     let accepts_objects = match root.get("type") {
         None => true,
         Some(Schema::Array(names)) => names.contains(&json!("object")),
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
     use crate::message::Message;
 
-    /// What becomes of a list with this one tool in it.
+    /// The list with this single tool, corrected.
     fn fix(tool: &str) -> Option<String> {
         let message = format!(r#"{{"id": 1, "result":{{"tools":[ {tool} ],"x":[ ]}}}}"#);
         let Message::Response { result, .. } = Message::read(message.as_bytes()) else {
@@ -148,11 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn good_lists_stay_as_they_are() {
+    fn well_formed_lists_are_unchanged() {
         for schema in [
             r#"{"type":"object","properties":{}}"#,
             r#"{ "properties" : {"a":{"type":["string","null"]}},"type":"object", "required":["a"]}"#,
-            // Nobody knows what these mean.
+            // The meaning of these is unknown.
             r#"{"type":"string"}"#,
             r#"{"type":"wibble"}"#,
             "false",
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_choke_on_is_corrected() {
+    fn schemas_that_clients_reject_are_corrected() {
         becomes("null", r#"{"type":"object","properties":{}}"#);
         becomes("{}", r#"{"type":"object","properties":{}}"#);
         becomes(
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_that_are_not_there() {
+    fn missing_schemas() {
         assert_eq!(
             fix(r#"{"name":"t" }"#).as_deref(),
             Some(r#"{"name":"t" ,"inputSchema":{"type":"object","properties":{}}}"#)

@@ -1,14 +1,14 @@
-//! Reads lines as they come in.
+//! Reads lines as they arrive.
 //!
-//! Takes anything that can be read; gives out one line after the other, with its line break, from one buffer that grows
-//! with the longest line. Only an unfinished line is ever copied, when the buffer starts over. The last line may lack a
-//! line break and is given out as it is.
+//! Takes any reader; returns one line after another, with its line break, from a single buffer that grows with the
+//! longest line. Only an unfinished line is ever copied, when the buffer is compacted. The last line may lack a line
+//! break and is returned as it is.
 
 use std::io::{self, ErrorKind, Read};
 
 use memchr::memchr;
 
-/// What a pipe holds on Linux: one read empties it.
+/// The capacity of a pipe on Linux: one read empties it.
 const USUAL: usize = 64 * 1024;
 
 /// A buffer that a long line made larger than this is released after it.
@@ -19,17 +19,17 @@ pub(crate) struct LineReader<R> {
     reader: R,
     buffer: Vec<u8>,
     start: usize,
-    /// Where it ends, and the next one starts.
+    /// Where it ends and the next one starts.
     line: usize,
-    /// Up to where the buffer is filled.
+    /// How far the buffer is filled.
     end: usize,
-    /// Up to where there is no line break.
+    /// How far the buffer contains no line break.
     searched: usize,
     most_bytes: usize,
 }
 
 impl<R: Read> LineReader<R> {
-    /// Lines of at most `most_bytes`: one without end must not take all our memory.
+    /// Reads lines of at most `most_bytes`: an endless one must not use up our memory.
     pub(crate) fn new(reader: R, most_bytes: usize) -> Self {
         LineReader {
             reader,
@@ -42,8 +42,8 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Moves to the next line. `false` if there is none. A line that is too long is an error of the kind `InvalidData`;
-    /// after [`LineReader::skip_line`] there may be others.
+    /// Moves to the next line. `false` if there is none. A line that is too long is an error of kind `InvalidData`;
+    /// more lines may follow after [`LineReader::skip_line`].
     pub(crate) fn advance(&mut self) -> io::Result<bool> {
         self.start = self.line;
         self.searched = self.line;
@@ -70,7 +70,7 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Drops the rest of a line that is too long. `false` if nothing comes after it.
+    /// Skips the rest of a line that is too long. `false` if nothing comes after it.
     pub(crate) fn skip_line(&mut self) -> io::Result<bool> {
         loop {
             if let Some(end) = self.line_end() {
@@ -92,7 +92,7 @@ impl<R: Read> LineReader<R> {
         &self.buffer[self.start..self.line]
     }
 
-    /// Whether the next line has been read already.
+    /// Whether the next line has already been read.
     pub(crate) fn has_next(&self) -> bool {
         memchr(b'\n', &self.buffer[self.line..self.end]).is_some()
     }
@@ -102,7 +102,7 @@ impl<R: Read> LineReader<R> {
         memchr(b'\n', unsearched).map(|at| self.searched + at + 1)
     }
 
-    /// Makes room to read into, after what is there.
+    /// Makes room to read into, after the existing bytes.
     fn make_room(&mut self) {
         if self.start == self.end {
             (self.start, self.line, self.end, self.searched) = (0, 0, 0, 0);
@@ -124,7 +124,7 @@ impl<R: Read> LineReader<R> {
     }
 }
 
-/// Whether a line is several lines to readers that also end lines at a carriage return, as Python's do.
+/// Whether readers that also end lines at a carriage return, such as Python's, see several lines.
 pub(crate) fn has_inner_line_break(line: &[u8]) -> bool {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives out so many bytes at a time.
+    /// Returns this many bytes at a time.
     struct Drip(Vec<u8>, usize);
 
     impl Read for Drip {

@@ -3,24 +3,24 @@
 //! Takes messages from any thread; writes each as one line, in the order of the calls. A message that is followed by
 //! another one is collected and written together with it; a message on its own is written without a copy.
 //!
-//! Senders wait for the client, and never for a server: what a server's pipe has no room for goes to a queue that a
-//! separate thread writes ([`LineWriter::write_queued`]). So a server that does not read holds up only itself.
+//! Senders wait for the client, but never for a server: what does not fit into a server's pipe goes to a queue that a
+//! separate thread writes ([`LineWriter::write_queued`]). So a server that does not read only holds up itself.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeWriter, Write};
 
 use parking_lot::{Condvar, Mutex};
 
-/// How much is collected before it is written: what a pipe holds on Linux.
+/// How much is collected before it is written: the capacity of a pipe on Linux.
 const MOST_COLLECTED: usize = 64 * 1024;
 
-/// How many bytes may be queued for a server: two of the largest messages that HTTP servers get from us.
+/// How many bytes may be queued for a server: two of the largest messages that we send to HTTP servers.
 const MOST_QUEUED: usize = 128 * 1024 * 1024;
 
 pub(crate) enum LineSink {
     /// The sender waits until everything is written.
     Blocking(Box<dyn Write + Send>),
-    /// A pipe in non-blocking mode: the sender writes what it has room for.
+    /// A pipe in non-blocking mode: the sender writes as much as fits.
     #[cfg(unix)]
     Pipe(PipeWriter),
     /// Only the queue's thread writes.
@@ -39,7 +39,7 @@ impl LineSink {
         Ok(LineSink::Pipe(pipe))
     }
 
-    /// A pipe to a server. Without a non-blocking mode, it either takes everything or makes the writer wait.
+    /// A pipe to a server. Without a non-blocking mode, it either accepts everything or blocks the writer.
     #[cfg(not(unix))]
     #[allow(clippy::unnecessary_wraps, reason = "it can fail on Unix")]
     pub(crate) fn pipe(pipe: PipeWriter) -> io::Result<Self> {
@@ -107,7 +107,7 @@ impl LineSink {
     }
 }
 
-/// Whether a message gets a line break if it has none.
+/// Whether a message without a line break gets one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnd {
     /// It does.
@@ -126,7 +126,7 @@ pub(crate) enum Unsent {
 /// The lines on their way to one side.
 pub(crate) struct LineWriter {
     pending: Mutex<PendingLines>,
-    /// The queue has work for its thread.
+    /// Signals work for the queue's thread.
     work: Condvar,
     drained: Condvar,
 }
@@ -140,12 +140,12 @@ struct PendingLines {
     /// Whether an unfinished line was sent: the next message starts a new one.
     is_unfinished: bool,
     is_closed: bool,
-    /// Whether there is no sink for the moment, and everything is queued for the next one.
+    /// Whether there is currently no sink, and everything is queued for the next one.
     is_detached: bool,
 }
 
 impl LineWriter {
-    /// Writes to a sink; without one everything is queued for the sink that [`LineWriter::attach`] brings.
+    /// Writes to a sink; without one everything is queued until [`LineWriter::attach`] provides one.
     pub(crate) fn new(sink: Option<LineSink>) -> Self {
         LineWriter {
             pending: Mutex::new(PendingLines {
@@ -162,7 +162,7 @@ impl LineWriter {
         }
     }
 
-    /// Sends a message. `more` says that another one is about to follow, so that this one may be collected.
+    /// Sends a message. `more` says that another one will follow immediately, so this one may be collected.
     pub(crate) fn send(&self, message: &[u8], end: LineEnd, more: bool) -> Result<(), Unsent> {
         let mut pending = self.pending.lock();
         let sent = pending.send(message, end, more);
@@ -188,10 +188,10 @@ impl LineWriter {
         }
     }
 
-    /// Takes no more messages; what is queued is still written.
+    /// Accepts no more messages; what is queued is still written.
     pub(crate) fn close(&self) {
         let mut pending = self.pending.lock();
-        // A reader that is gone already misses nothing.
+        // A reader that is already gone misses nothing.
         let _ = pending.write_collected();
         pending.is_closed = true;
         if pending.queue.is_empty() {
@@ -201,7 +201,7 @@ impl LineWriter {
         self.drained.notify_all();
     }
 
-    /// Writes to a sink from now on, or to none for good.
+    /// Writes to this sink from now on, or permanently to none.
     pub(crate) fn attach(&self, sink: Option<LineSink>) {
         let mut pending = self.pending.lock();
         pending.is_detached = false;
@@ -282,7 +282,7 @@ impl PendingLines {
         }
         let collected = std::mem::take(&mut self.collected);
         let written = self.write(&collected);
-        // The buffer is kept for the next messages, unless a long one made it large.
+        // The buffer is kept for further messages, unless a long one made it large.
         if collected.capacity() <= 4 * MOST_COLLECTED {
             self.collected = collected;
             self.collected.clear();
@@ -290,7 +290,7 @@ impl PendingLines {
         written
     }
 
-    /// Writes what the sink takes now, and queues the rest.
+    /// Writes what the sink accepts now, and queues the rest.
     fn write(&mut self, bytes: &[u8]) -> Result<(), Unsent> {
         let mut written = 0;
         if self.queue.is_empty()
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_holds_up_no_sender() {
+    fn a_reader_that_does_not_read_never_blocks_a_sender() {
         let (writer, mut reader) = to_pipe();
         let writer = Arc::new(writer);
         let mut sent = Vec::new();
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_has_a_bound() {
+    fn the_queue_is_bounded() {
         let (writer, reader) = to_pipe();
         let long = vec![b'x'; MOST_QUEUED / 2];
         let send = |message: &[u8]| writer.send(message, LineEnd::AsItIs, false);

@@ -1,7 +1,8 @@
-//! The members of a JSON object by their names, each at most once.
+//! Finds members of a JSON object by name, each at most once.
 //!
-//! Readers disagree about an object that has a name twice or in another case: Python and Node take the last one, and Go
-//! does not tell `Method` from `method`. Such an object is not read at all, so that no server reads it differently.
+//! Readers disagree about an object that has a name twice or in another case: Python and Node take the last one, and
+//! Go does not distinguish `Method` from `method`. Such an object is not read at all, so that no server reads it
+//! differently.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::message::not_null;
 
-/// The members with these names, as they are written. `null` is a member; members with other names are skipped.
+/// The members with these names, as written. `null` is a member; members with other names are skipped.
 ///
 /// # Errors
 /// If the text is not an object, or if a name occurs twice or in another case.
@@ -26,7 +27,7 @@ pub(crate) fn members<'m, const N: usize>(
     Ok(found)
 }
 
-/// One member, unless it is `null`, or the value is not an object that every reader reads alike.
+/// One member, unless it is `null`, or the value is not an object that all readers read alike.
 pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<&'m RawValue> {
     let [value] = members(of?.get(), [name]).ok()?;
     not_null(value)
@@ -35,12 +36,12 @@ pub(crate) fn member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<&'m Raw
 pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(value.get())
         .ok()
-        .map(|Text(text)| text)
+        .map(|MemberText(text)| text)
 }
 
-/// Borrowed where nothing is escaped.
+/// Borrowed if nothing is escaped.
 #[derive(Deserialize)]
-struct Text<'m>(#[serde(borrow)] Cow<'m, str>);
+struct MemberText<'m>(#[serde(borrow)] Cow<'m, str>);
 
 struct NamedMembers<'n, const N: usize>([&'n str; N]);
 
@@ -61,7 +62,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = [None; N];
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(MemberText(name)) = map.next_key()? {
             let value: &RawValue = map.next_value()?;
             let at = self.0.iter().position(|known| *known == name);
             match at.and_then(|at| found.get_mut(at)) {
@@ -77,8 +78,8 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
     }
 }
 
-/// Whether a reader that ignores case takes one name for the other. Letters outside ASCII count: `ſ` is an `s` in upper
-/// case, and the kelvin sign a `k` in lower case.
+/// Whether a reader that ignores case takes one name for the other. Letters outside ASCII count: `ſ` is an `s` in
+/// upper case, and the kelvin sign a `k` in lower case.
 fn is_alike(known: &str, name: &str) -> bool {
     known.len() == name.chars().count()
         && name.chars().zip(known.chars()).all(|(one, other)| {

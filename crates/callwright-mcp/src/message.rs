@@ -1,7 +1,7 @@
-//! A JSON-RPC message as it travels: looked at, not built.
+//! A JSON-RPC message in its serialised form: inspected, not parsed into a tree.
 //!
 //! Takes bytes; returns what kind of message they are and where its parts are. Nothing is copied, and unknown members
-//! stay where they are. What two readers could take for two messages is not read at all.
+//! stay where they are. Anything that two readers could take for different messages is not read at all.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,46 +10,46 @@ use serde_json::value::RawValue;
 
 use crate::members::{member, members, string};
 
-/// A message of the client or the server.
+/// A message from the client or the server.
 #[derive(Debug)]
 pub enum Message<'m> {
     /// Expects an answer.
     Request {
-        /// As it is written.
+        /// As written.
         id: Id<'m>,
-        /// What is asked for.
+        /// The method to call.
         method: Cow<'m, str>,
-        /// The details.
+        /// The parameters.
         params: Option<&'m RawValue>,
     },
-    /// Expects none.
+    /// Expects no answer.
     Notification {
-        /// What has happened.
+        /// The event.
         method: Cow<'m, str>,
-        /// The details.
+        /// The parameters.
         params: Option<&'m RawValue>,
     },
     /// The answer to a request.
     Response {
-        /// As it is written in the request.
+        /// As written in the request.
         id: Id<'m>,
-        /// The outcome.
+        /// The result.
         result: Option<&'m RawValue>,
-        /// Why there is no outcome.
+        /// The error, if there is no result.
         error: Option<&'m RawValue>,
     },
     /// Several messages at once, as protocols up to 2025-03-26 allow.
     Batch(Vec<&'m RawValue>),
-    /// Not a message, or one that can be read in two ways.
+    /// Not a message, or an ambiguous one.
     Other,
 }
 
-/// The id of a request, as it is written: `7` or `"7"`.
+/// The id of a request, as written: `7` or `"7"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id<'m>(pub &'m str);
 
 impl<'m> Id<'m> {
-    /// The same for all ways to write one id: a server may answer `"\u00e9"` to `"é"`, and `1` to `1.0`.
+    /// The same for all spellings of an id: a server may answer `"\u00e9"` to `"é"`, and `1` to `1.0`.
     pub(crate) fn key(self) -> Cow<'m, str> {
         let text = self.0;
         if text.starts_with('"') {
@@ -71,10 +71,10 @@ impl<'m> Id<'m> {
 
 const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
 
-/// Real ids are numbers and UUIDs. Longer ones would fill the memory of what is in progress.
+/// Real ids are numbers and UUIDs. Longer ones would fill up the table of requests in progress.
 const LONGEST_ID: usize = 1_000;
 
-/// The largest integer up to which a language with floating-point numbers only tells all integers apart.
+/// The largest integer up to which a language with only floating-point numbers distinguishes all integers.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// A member, unless it is `null`, which counts as missing.
@@ -83,7 +83,7 @@ pub(crate) fn not_null(value: Option<&RawValue>) -> Option<&RawValue> {
 }
 
 impl<'m> Message<'m> {
-    /// Looks at a message.
+    /// Inspects a message.
     pub fn read(bytes: &'m [u8]) -> Self {
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text.trim_ascii(),
@@ -127,7 +127,7 @@ pub(crate) fn place(whole: &[u8], part: &str) -> Option<Range<usize>> {
     (end <= whole.len()).then_some(start..end)
 }
 
-/// The same bytes with other texts at some places, which do not overlap.
+/// The same bytes with replacements at some places, which do not overlap.
 pub(crate) fn with_edits(whole: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| range.start);
     let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
@@ -142,7 +142,7 @@ pub(crate) fn with_edits(whole: &[u8], mut edits: Vec<(Range<usize>, String)>) -
     edited
 }
 
-/// What goes before another member: a comma, unless the array or the object is empty.
+/// What precedes another member: a comma, unless the array or the object is empty.
 pub(crate) fn comma(of: &RawValue) -> &'static str {
     let text = of.get();
     let inside = text
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_told_apart_by_what_they_are() {
+    fn ids_are_compared_by_value() {
         for (one, other) in [
             (r#""a\/b""#, r#""a/b""#),
             (r#""\u00e9""#, r#""é""#),

@@ -1,6 +1,6 @@
 //! The process of a server: started in its own process group, signalled as a group, never left behind.
 //!
-//! The group matters where the command is a wrapper such as `npx` or a shell: whatever it starts ends with it.
+//! The group matters if the command is a wrapper such as `npx` or a shell: whatever it starts ends with it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,17 +29,18 @@ pub(crate) enum ServerSignal {
     Kill,
 }
 
-/// A server that runs. Dropping it kills the whole group.
+/// A running server. Dropping it kills the whole group.
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     child: Child,
-    /// The group's id, which is that of the process it was made for.
+    /// The group's id, which is that of the process it was created for.
     #[cfg(unix)]
     group: Option<rustix::process::Pid>,
 }
 
 impl ServerProcess {
-    /// Also returns our ends of its stdin, stdout and stderr. They block, so that a message costs one read and one write.
+    /// Also returns our ends of its stdin, stdout and stderr. They block, so that a message costs one read and one
+    /// write.
     pub(crate) fn start(
         command: &ServerCommand,
     ) -> io::Result<(Self, PipeWriter, PipeReader, PipeReader)> {
@@ -70,7 +71,7 @@ impl ServerProcess {
         Ok((process, stdin, stdout, stderr))
     }
 
-    /// Waits until the server has ended. Safe to cancel and call again.
+    /// Waits until the server has exited. Cancel-safe.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
@@ -123,7 +124,7 @@ impl OwnSignals {
         })
     }
 
-    /// The next one. Safe to cancel and call again.
+    /// The next one. Cancel-safe.
     pub(crate) async fn next(&mut self) -> ServerSignal {
         tokio::select! {
             Some(()) = self.hang_up.recv() => ServerSignal::HangUp,
@@ -134,7 +135,7 @@ impl OwnSignals {
     }
 }
 
-/// Ctrl-C, which is all there is.
+/// Ctrl-C, the only one available.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub(crate) struct OwnSignals;
@@ -154,7 +155,7 @@ impl OwnSignals {
     }
 }
 
-/// The exit code of a server, to pass on as our own: 128 and the signal if one ended it, as in shells.
+/// The exit code of a server, to pass on as our own: 128 plus the signal if one killed it, as in shells.
 pub(crate) fn exit_code(status: ExitStatus) -> u8 {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);

@@ -1,4 +1,4 @@
-//! What happened, in numbers: one line per tool.
+//! Counts of what happened, one line per tool.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use callwright::failure::{Class, Failure};
 use callwright::repair::Edit;
 use parking_lot::Mutex;
 
-/// How many names are counted one by one: a model that makes up names must not take all our memory.
+/// How many names are counted individually: a model that invents names must not use up our memory.
 const MOST_NAMES: usize = 10_000;
 
 /// The counts of all sessions.
@@ -20,13 +20,13 @@ pub struct Status {
     unreadable: AtomicU64,
 }
 
-/// What happened to calls of one tool.
+/// What happened to the calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CallCounts {
-    /// How many calls came.
+    /// How many calls arrived.
     pub calls: u64,
-    /// How many passed although no schema could judge them.
+    /// How many passed because no schema could judge them.
     pub unjudged: u64,
     /// How many were repaired.
     pub repaired: u64,
@@ -36,7 +36,7 @@ pub struct CallCounts {
     pub stopped: u64,
     /// How many results were invalid or incomplete.
     pub bad_results: u64,
-    /// How many calls the tool itself failed.
+    /// How many calls failed in the tool itself.
     pub failed: u64,
     /// How many results came with a notice.
     pub notices: u64,
@@ -50,17 +50,17 @@ impl Status {
         });
     }
 
-    /// A call passed, and no schema could judge it.
+    /// Counts a call that passed because no schema could judge it.
     pub(crate) fn unjudged(&self, tool: &str) {
         self.count(tool, |counts| counts.unjudged += 1);
     }
 
-    /// A message of a client cannot be read, or could be read in two ways.
+    /// Counts a client message that is malformed or ambiguous.
     pub(crate) fn could_not_read(&self) {
         self.unreadable.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many messages of clients could not be read. With `strict` none of them reached a server.
+    /// How many client messages could not be read. With `strict`, none of them reached a server.
     pub fn unreadable(&self) -> u64 {
         self.unreadable.load(Ordering::Relaxed)
     }

@@ -1,9 +1,8 @@
 //! The tools of a server, as its lists declare them.
 //!
-//! Takes the answers to `tools/list`, whether the client or we asked for them; returns a gate for the tools in them, once
-//! they are compiled. A
-//! list may come in pages, and a client may stop at the first. What a server says about its own tools makes repair more
-//! careful, and bolder only if the operator trusts the server.
+//! Takes the answers to `tools/list`, whether the client or we requested them; returns a gate for the tools in them,
+//! once they are compiled. A list may come in pages, and a client may stop at the first. What a server says about its
+//! own tools makes repair more careful, and less careful only if the operator trusts the server.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,14 +28,14 @@ pub(crate) struct ListedTools {
     extent: ListExtent,
     is_stale: bool,
     is_unlisted: bool,
-    /// How many pages were taken in, and how many of them `gate` knows.
+    /// How many pages were added, and how many of them `gate` knows.
     pages: u64,
     compiled_pages: u64,
     is_compiling: bool,
     given: HashSet<String>,
 }
 
-/// A list of tools to compile, which may take long: the driver does it on a thread that no message waits for, and gives
+/// A tool list to compile, which may take long: the driver does it on a thread that no message waits for, and passes
 /// the outcome to [`crate::guard::Guard::tools_compiled`]. Meanwhile calls are held.
 #[derive(Debug)]
 pub struct ToolCompilation {
@@ -46,7 +45,7 @@ pub struct ToolCompilation {
     pages: u64,
 }
 
-/// A compiled list of tools.
+/// A compiled tool list.
 #[derive(Debug)]
 pub struct CompiledTools {
     gate: Result<Gate, Error>,
@@ -102,7 +101,7 @@ impl ToolCompilation {
 enum ListExtent {
     #[default]
     Whole,
-    /// There are pages that were not asked for.
+    /// There are pages that were not requested.
     Part,
     /// There are more pages than we read.
     Endless,
@@ -114,7 +113,7 @@ pub(crate) enum ToolLookup {
     Gate(Arc<Gate>),
     /// The server has to be asked first.
     NotYet,
-    /// The server does not say that it has this tool, and is not asked again.
+    /// The server does not declare this tool, and is not asked again.
     Undeclared,
 }
 
@@ -122,7 +121,7 @@ pub(crate) enum ToolLookup {
 pub(crate) struct ToolPage {
     specs: Vec<ToolSpec>,
     faults: Vec<String>,
-    /// The cursor of the next page, as it is written.
+    /// The cursor of the next page, as written.
     pub(crate) next: Option<String>,
 }
 
@@ -135,8 +134,8 @@ struct ToolListResult<'m> {
 }
 
 impl ToolPage {
-    /// Reads the result of a `tools/list`; `None` if it is not one. An entry that is not a tool does not cost the others
-    /// their guard.
+    /// Reads the result of a `tools/list`; `None` if it is not one. An entry that is not a tool does not cost the
+    /// others their guard.
     pub(crate) fn read(result: &str, settings: &Settings) -> Option<Self> {
         let list: ToolListResult<'_> = serde_json::from_str(result).ok()?;
         let mut page = ToolPage {
@@ -158,7 +157,7 @@ impl ToolPage {
                         page.specs.push(ToolSpec::without_schema(name.as_ref()));
                         format!("tool {name:?}: its calls pass unvalidated: its declaration cannot be read")
                     }
-                    None => format!("entry {at} of the list of tools is not a tool with a name"),
+                    None => format!("entry {at} of the tool list is not a tool with a name"),
                 }),
             }
         }
@@ -166,8 +165,8 @@ impl ToolPage {
     }
 }
 
-/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. Claiming to only
-/// read does not get it bolder repairs, and claiming to be idempotent does not get it a second try.
+/// A tool whose hints are believed only where they make repair more careful: that it destroys, or writes. Claiming to
+/// be read-only does not get it less careful repairs, and claiming to be idempotent does not get it a second attempt.
 fn doubted(mut spec: ToolSpec, entry: &RawValue) -> ToolSpec {
     spec.idempotent = false;
     if spec.effect == Effect::Read {
@@ -207,7 +206,7 @@ impl ListedTools {
         tool.spec().input_schema.clone()
     }
 
-    /// The server does not say which tools it has.
+    /// Records that the server does not list its tools.
     pub(crate) fn not_listed(&mut self) {
         self.is_unlisted = true;
     }
@@ -221,10 +220,10 @@ impl ListedTools {
         self.is_unlisted = false;
     }
 
-    /// Takes in a page: the first of a list, or a later one. Returns what is wrong with it, once. Its tools are known when
-    /// they are compiled.
+    /// Adds a page: the first of a list, or a later one. Returns what is wrong with it, once. Its tools are known
+    /// when they are compiled.
     pub(crate) fn learn(&mut self, page: ToolPage, is_first: bool) -> Vec<String> {
-        // A page after one that we have not seen does not make the list whole.
+        // A page after one that we have not seen does not complete the list.
         let is_part = page.next.is_some() || (!is_first && self.pages == 0);
         self.extent = if is_part {
             ListExtent::Part
@@ -258,7 +257,7 @@ impl ListedTools {
         self.new_warnings(warnings)
     }
 
-    /// What is to be compiled, one list at a time.
+    /// What to compile, one list at a time.
     pub(crate) fn compilation(&mut self, settings: &Arc<Settings>) -> Option<ToolCompilation> {
         if self.is_compiling || self.compiled_pages == self.pages {
             return None;
@@ -276,7 +275,7 @@ impl ListedTools {
         self.is_compiling
     }
 
-    /// Takes in what was compiled. Returns warnings; `None` if another page has come since.
+    /// Takes over what was compiled. Returns warnings; `None` if another page has arrived since.
     pub(crate) fn compiled(&mut self, compiled: CompiledTools) -> Option<Vec<String>> {
         self.is_compiling = false;
         if compiled.pages != self.pages {

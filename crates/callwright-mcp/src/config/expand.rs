@@ -1,8 +1,8 @@
-//! Placeholders in a client's configuration: `${NAME}`, `${NAME:-default}` and `${env:NAME}` for variables of the
-//! environment, `${userHome}` for the folder of the user.
+//! Expands placeholders in a client's configuration: `${NAME}`, `${NAME:-default}` and `${env:NAME}` for environment
+//! variables, `${userHome}` for the user's home directory.
 //!
-//! Takes the strings of a server's entry; returns them with the values. Anything else stays, such as `$NAME` or
-//! `${NAME%.*}`, which are for a shell.
+//! Takes the strings of a server entry; returns them with the values filled in. Anything else is kept, such as
+//! `$NAME` or `${NAME%.*}`, which are meant for a shell.
 
 use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
@@ -91,7 +91,7 @@ fn value(
     if name.is_empty() || !name.chars().all(is_name) {
         return Ok(None);
     }
-    // Where there is a default, an empty variable counts as unset, as in a shell.
+    // If there is a default, an empty variable counts as unset, as in a shell.
     let found = variable(name).filter(|value| default.is_none() || !value.is_empty());
     match found.or_else(|| default.map(str::to_owned)) {
         Some(value) => Ok(Some(value)),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_variable_is_named() {
         for text in ["${B}", "x${env:B}"] {
             let error = expanded(text).expect_err(text);
             assert_eq!(

@@ -1,21 +1,22 @@
-//! The text of a client's configuration as a tree in which every member has its place, and the words that clients use in it.
+//! Parses a client's configuration into a tree with the position of every member, and knows the keys that clients
+//! use.
 //!
-//! Takes a text; returns the members that name servers, and how each of them is reached. Decides nothing about a server:
-//! [`read`](super::read) makes its entry, [`guard`](super::guard) edits it.
+//! Takes a text; returns the members that name servers, and how each of them is reached. Makes no decisions about a
+//! server: [`read`](super::read) builds its entry, [`guard`](super::guard) edits it.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::ConfigFault;
 
-/// The keys that clients keep servers under: most of them, VS Code, Zed.
+/// The keys under which clients keep servers: most of them, VS Code, Zed.
 pub(super) const KEYS: [&str; 3] = ["mcpServers", "servers", "context_servers"];
 
-/// Windsurf and Gemini have words of their own for it.
+/// Windsurf and Gemini have their own keys for it.
 const URL_KEYS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
-/// Reads JSON with comments and trailing commas, as editors allow them in their settings, and nothing else. `None` if there is
-/// no value in the text.
+/// Parses JSON with comments and trailing commas, as editors allow in their settings, and nothing else. `None` if the
+/// text contains no value.
 pub(super) fn parse(text: &str) -> Result<Option<Object<'_>>, ConfigFault> {
     let collect = CollectOptions {
         comments: CommentCollectionStrategy::Off,
@@ -43,29 +44,30 @@ pub(super) fn parse(text: &str) -> Result<Option<Object<'_>>, ConfigFault> {
     }
 }
 
-/// A member by its name. Of two with the same name clients take the last.
+/// A member by its name. If there are two with the same name, clients use the last.
 pub(super) fn named<'f, 'a>(object: &'f Object<'a>, key: &str) -> Option<&'f ObjectProp<'a>> {
     let mut members = object.properties.iter().rev();
     members.find(|member| member.name.as_str() == key)
 }
 
-/// A member that says something: a null counts as absent.
+/// A member with a value: a null counts as absent.
 pub(super) fn member<'f, 'a>(object: &'f Object<'a>, key: &str) -> Option<&'f ObjectProp<'a>> {
     named(object, key).filter(|member| !matches!(member.value, Value::NullKeyword(_)))
 }
 
-/// How an entry says that its server is reached.
+/// How a server is reached, according to its entry.
 pub(super) enum Reached<'f, 'a> {
     ByCommand(Launch<'f, 'a>),
     ByUrl(&'f ObjectProp<'a>),
-    /// By both, so that it is not clear which counts.
+    /// By both, so it is unclear which one counts.
     Both,
     Neither,
 }
 
 /// How a server is started.
 pub(super) struct Launch<'f, 'a> {
-    /// The object with the program, `args` and `env`: the entry, or an object `command` in it, which Zed had.
+    /// The object with the program, `args` and `env`: the entry, or an object `command` in it, as in older Zed
+    /// versions.
     pub(super) object: &'f Object<'a>,
     /// The path from the entry to that object.
     pub(super) place: &'static str,

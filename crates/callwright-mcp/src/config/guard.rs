@@ -1,8 +1,8 @@
-//! The guard in front of the servers of a client's configuration.
+//! Puts the guard in front of the servers of a client's configuration.
 //!
-//! Takes the text of a file; returns which of its servers are guarded, or the text with the guard put before its servers or taken
-//! away. Only the command and the arguments of a server are edited, in place: comments, order, indentation and everything else
-//! stay as they are.
+//! Takes the text of a file; returns which of its servers are guarded, or the text with the guard added or removed.
+//! Only the command and the arguments of a server are edited, in place: comments, order, indentation and everything
+//! else stay as they are.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use super::file::{self, Reached};
 /// The word that separates our options from the server's command.
 const SEPARATOR: &str = "--";
 
-/// All keys that clients keep servers under.
+/// All keys under which clients keep servers.
 pub const ANY_KEY: [&str; 3] = file::KEYS;
 
 /// A server in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name there.
+    /// Its name in the configuration.
     pub name: String,
     /// Whether it is guarded.
     pub state: State,
@@ -34,32 +34,32 @@ pub enum State {
     Plain,
     /// Started through `callwright mcp`.
     Guarded,
-    /// Reached over HTTP. The client may sign in there, which a guard in front of it cannot do.
+    /// Reached over HTTP. The client may have to sign in there, which a guard in front of it cannot do.
     ByUrl,
-    /// Neither a command nor a URL: an extension, say.
+    /// Neither a command nor a URL: an extension, for example.
     NoCommand,
     /// A command with its arguments in one string, arguments that are not strings, or a URL as well.
     Unusual,
 }
 
-/// What is done to the servers of a file.
+/// An edit to the servers of a file.
 #[derive(Debug, Clone, Copy)]
 pub enum Change<'a> {
-    /// Puts a guard before those that have none.
+    /// Puts a guard in front of those that have none.
     Guard {
-        /// What the client starts as callwright.
+        /// The program that the client starts as callwright.
         program: &'a str,
         /// The options of `callwright mcp`.
         options: &'a [String],
     },
-    /// Takes the guard away.
+    /// Removes the guard.
     Undo,
 }
 
-/// The servers under these keys, in the order of the file.
+/// The servers under these keys, in file order.
 ///
 /// # Errors
-/// If the text is not JSON, with the place, or not an object.
+/// If the text is not JSON (with the position), or not an object.
 ///
 /// ```
 /// use callwright_mcp::config::guard::{ANY_KEY, State, list};
@@ -76,15 +76,15 @@ pub fn list(text: &str, keys: &[&str]) -> Result<Vec<Listed>, ConfigError> {
     Ok(found
         .map(|(name, entry)| Listed {
             name: name.to_owned(),
-            state: Command::of(entry).map_or_else(|state| state, |command| command.state()),
+            state: CommandLine::of(entry).map_or_else(|state| state, |command| command.state()),
         })
         .collect())
 }
 
-/// The text with a change made to the servers whose names are wanted.
+/// The text with a change made to the servers selected by name.
 ///
 /// # Errors
-/// If the text is not JSON, with the place, or not an object.
+/// If the text is not JSON (with the position), or not an object.
 pub fn edit(
     text: &str,
     keys: &[&str],
@@ -97,7 +97,7 @@ pub fn edit(
     };
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     for (name, entry) in entries(&file, keys) {
-        let Ok(command) = Command::of(entry) else {
+        let Ok(command) = CommandLine::of(entry) else {
             continue;
         };
         if !wanted(name) {
@@ -115,17 +115,17 @@ pub fn edit(
     for (range, new) in edits {
         edited.replace_range(range, &new);
     }
-    // A file that its client could not read any more must not be written.
+    // Never produce a file that its client could no longer read.
     file::parse(&edited)?;
     Ok(text[..text.len() - body.len()].to_owned() + &edited)
 }
 
-/// The text without the mark that some editors on Windows put before it.
+/// The text without the byte order mark that some Windows editors put before it.
 fn body(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// The entries of all servers. Claude Code also keeps some for each project.
+/// The entries of all servers. Claude Code also has some for each project.
 fn entries<'f, 'a>(file: &'f Object<'a>, keys: &[&str]) -> Vec<(&'f str, &'f Object<'a>)> {
     let within = |object: &'f Object<'a>, key: &str| file::member(object, key)?.value.as_object();
     let projects = within(file, "projects").into_iter();
@@ -139,8 +139,8 @@ fn entries<'f, 'a>(file: &'f Object<'a>, keys: &[&str]) -> Vec<(&'f str, &'f Obj
         .collect()
 }
 
-/// How a server is started.
-struct Command<'f, 'a> {
+/// The command line of a server.
+struct CommandLine<'f, 'a> {
     /// The member with the program.
     program: &'f ObjectProp<'a>,
     /// The program and its arguments.
@@ -148,7 +148,7 @@ struct Command<'f, 'a> {
     args: Option<&'f Array<'a>>,
 }
 
-impl<'f, 'a> Command<'f, 'a> {
+impl<'f, 'a> CommandLine<'f, 'a> {
     fn of(entry: &'f Object<'a>) -> Result<Self, State> {
         let launch = match Reached::of(entry) {
             Reached::ByCommand(launch) => launch,
@@ -158,7 +158,7 @@ impl<'f, 'a> Command<'f, 'a> {
         };
         let program = launch.program.ok_or(State::Unusual)?;
         let first = program.value.as_string_lit().ok_or(State::Unusual)?;
-        // A null would have to be replaced, so it is not the same as nothing.
+        // A null would have to be replaced, so it is not the same as an absent member.
         let args = match file::named(launch.object, "args").map(|args| &args.value) {
             None => None,
             Some(Value::Array(args)) => Some(args),
@@ -168,13 +168,13 @@ impl<'f, 'a> Command<'f, 'a> {
         for arg in args.into_iter().flat_map(|args| &args.elements) {
             words.push(arg.as_string_lit().ok_or(State::Unusual)?.value.as_ref());
         }
-        // `npx -y server` in one string: a shell would split it, and not every client asks one.
+        // `npx -y server` in one string: a shell would split it, and not every client uses one.
         let mut parts = words[0].split_whitespace();
         let is_line = parts.next().is_some_and(|part| !part.contains(['/', '\\']));
         if is_line && parts.next().is_some() {
             return Err(State::Unusual);
         }
-        Ok(Command {
+        Ok(CommandLine {
             program,
             words,
             args,
@@ -196,7 +196,7 @@ impl<'f, 'a> Command<'f, 'a> {
             .find_map(|(at, ours)| ours.then_some(at + 1))
     }
 
-    /// The edits that put a guard before the server; none if there is one.
+    /// The edits that put a guard in front of the server; none if it has one.
     fn guarded(
         &self,
         text: &str,
@@ -236,7 +236,7 @@ impl<'f, 'a> Command<'f, 'a> {
         vec![before, inserted]
     }
 
-    /// The edits that take the guard away; none if there is none, or if it has no separator.
+    /// The edits that remove the guard; none if there is none, or if it has no separator.
     fn unguarded(&self, text: &str) -> Vec<(Range<usize>, String)> {
         let (Some(mcp), Some(args)) = (self.guard(), self.args) else {
             return Vec::new();
@@ -257,7 +257,7 @@ impl<'f, 'a> Command<'f, 'a> {
         let begin = args.elements[0].range().start;
         let rest = match args.elements.get(at + 1) {
             Some(next) => begin..next.range().start,
-            // Only a comma and blanks are between the two members: the second one is ours.
+            // Only a comma and whitespace separate the two members: the second one is ours.
             None if text.get(own.end..args.range.start).is_some_and(is_next) => {
                 own.end..args.range.end
             }
@@ -267,13 +267,13 @@ impl<'f, 'a> Command<'f, 'a> {
     }
 }
 
-/// Whether `"args":` is all that is between a command and the list.
+/// Whether `"args":` is all that separates a command from the list.
 fn is_next(between: &str) -> bool {
     let mut letters = between.chars().filter(|letter| !letter.is_whitespace());
     letters.by_ref().eq(",\"args\":".chars())
 }
 
-/// The line break and the indentation before a place, or a blank if it is not the first on its line.
+/// The line break and indentation before a position, or a space if it is not the first on its line.
 fn line_before(text: &str, at: usize) -> &str {
     let before = &text[..at];
     let blanks = before.trim_end_matches([' ', '\t']);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_comes_back_as_it_was() {
+    fn undo_restores_every_form() {
         for text in [
             r#"{"mcpServers": {"a": {"command": "server"}}}"#,
             "{\"servers\": {\r\n\t\"a\": {\r\n\t\t\"type\": \"stdio\",\r\n\t\t\"command\": \"server\",\r\n\t\t\"env\": {}\r\n\t}\r\n}}",
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_of_arguments_may_go() {
+    fn an_empty_argument_list_may_be_dropped() {
         let text = r#"{"servers": {"a": {"command": "x", "args": []}}}"#;
         let once = guarded(text);
         assert!(
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_guarded_is_left_alone() {
+    fn servers_that_cannot_be_guarded_are_left_alone() {
         let text = r#"{"mcpServers": {
             "url": {"type": "http", "url": "https://example.com/mcp", "headers": {"Authorization": "x"}},
             "windsurf": {"serverUrl": "https://example.com/mcp"},
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn other_servers_stay() {
+    fn other_servers_are_not_edited() {
         let text = r#"{"servers": {"a": {"command": "x"}, "b": {"command": "y"}}}"#;
         let options = &[];
         let program = "callwright";
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_not_touched() {
+    fn invalid_json_is_not_edited() {
         for text in ["{", "[]", "{'a': 1}", "x", &"[".repeat(100_000)] {
             list(text, &ANY_KEY).expect_err("not a configuration");
             edit(text, &ANY_KEY, &|_| true, Change::Undo).expect_err("not a configuration");

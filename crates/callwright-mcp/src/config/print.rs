@@ -1,10 +1,10 @@
-//! Entries of a client's configuration to paste: a server before and after the guard is in front of it.
+//! Renders client configuration entries to paste: a server before and after the guard is put in front of it.
 //!
-//! Takes the command of a server; returns text. A name for the server is made from the command.
+//! Takes the command of a server; returns text. The name of the server is derived from the command.
 
 use serde_json::json;
 
-/// The entry of a server in a client's configuration, before and after the guard is in front of it. `options` are those of
+/// The configuration entry of a server, before and after the guard is put in front of it. `options` are those of
 /// `callwright mcp`.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub fn print_config(
     format!("before:\n{before}\nafter:\n{after}")
 }
 
-/// The one entry in a client's configuration that replaces all servers of a file. `options` are those of `callwright mcp`.
+/// The single configuration entry that replaces all servers of a file. `options` are those of `callwright mcp`.
 ///
 /// ```
 /// use callwright_mcp::config::print_config_of_all;
@@ -65,17 +65,17 @@ fn entry(name: &str, command: &str, args: &[&str]) -> String {
     format!("{entry:#}\n")
 }
 
-/// Programs that run what their arguments name, and words before that name.
+/// Programs that run what their arguments name, and words that precede that name.
 const RUNNERS: [&str; 17] = [
     "npx", "pnpx", "bunx", "uvx", "pipx", "pnpm", "yarn", "bun", "uv", "npm", "node", "deno",
     "python", "python3", "docker", "podman", "env",
 ];
 const RUNNER_WORDS: [&str; 5] = ["dlx", "run", "exec", "tool", "x"];
 
-/// Names of files that say nothing about a server; its folder does.
+/// File names that say nothing about a server; its directory does.
 const ANY_FILE: [&str; 7] = ["index", "main", "server", "cli", "app", "dist", "build"];
 
-/// What a server is called, by its command: `filesystem` for `npx -y @modelcontextprotocol/server-filesystem`.
+/// A name for a server, from its command: `filesystem` for `npx -y @modelcontextprotocol/server-filesystem`.
 fn server_name(command: &str, args: &[String]) -> String {
     let is_runner = RUNNERS.contains(&stem(command));
     let is_name =
@@ -94,7 +94,7 @@ fn server_name(command: &str, args: &[String]) -> String {
     if name.is_empty() { "server" } else { name }.to_owned()
 }
 
-/// The last part of a path, without a version or the ending of a file.
+/// The last part of a path, without a version or a file extension.
 fn stem(path: &str) -> &str {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let file = match file.split_once('@') {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_named_after_what_they_are() {
+    fn servers_are_named_after_their_command() {
         for (command, name) in [
             (
                 "npx -y @modelcontextprotocol/server-filesystem /data",

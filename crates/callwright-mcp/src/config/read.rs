@@ -1,7 +1,7 @@
-//! The servers of a client's configuration as data.
+//! Reads the servers of a client's configuration.
 //!
-//! Takes the text of a file; returns its servers, or the place of the first fault. Values are never shown: environments and
-//! headers hold secrets.
+//! Takes the text of a file; returns its servers, or the place of the first fault. Never shows values: environments
+//! and headers contain secrets.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use super::file::{self, Reached, member};
 use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 
-/// Reads the servers of a client's configuration file, except those that are disabled. Members that only clients know
-/// are ignored.
+/// Reads the servers of a client's configuration file, except disabled ones. Client-specific members are ignored.
 ///
 /// # Errors
 /// Names the entry and what is wrong with it.
@@ -24,7 +23,7 @@ use super::{ConfigError, ConfigFault, ServerEntry, Servers};
 /// assert_eq!(error.to_string(), "mcpServers.files.args: expected a list of strings, found a string");
 /// ```
 pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
-    // Some editors on Windows put a mark before the text.
+    // Some Windows editors put a byte order mark before the text.
     let file = file::parse(text.trim_start_matches('\u{feff}'))?;
     let found = file.as_ref().and_then(|file| {
         let mut keys = file::KEYS.into_iter();
@@ -44,7 +43,7 @@ pub fn read_servers(text: &str) -> Result<Servers, ConfigError> {
         .collect()
 }
 
-/// Some clients have one word for it, some the other.
+/// Some clients use one key for it, some the other.
 fn is_disabled(entry: &Object<'_>) -> bool {
     let says = |key: &str| Some(member(entry, key)?.value.as_boolean_lit()?.value);
     says("disabled") == Some(true) || says("enabled") == Some(false)
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_last_commas_are_no_errors() {
+    fn comments_and_trailing_commas_are_accepted() {
         let text = r#"{
             // VS Code
             "servers": {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_liberty_is_taken() {
+    fn other_deviations_from_json_are_rejected() {
         for text in [
             "{servers: {}}",
             "{'servers': {}}",

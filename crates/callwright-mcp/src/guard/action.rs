@@ -1,4 +1,4 @@
-//! What the guard decides: typed actions, which a driver with IO carries out in order.
+//! The guard's decisions: typed actions, which a driver with I/O carries out in order.
 
 use std::borrow::Cow;
 
@@ -9,28 +9,28 @@ use crate::tools::ToolCompilation;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Action<'m> {
-    /// The client's message goes to the server exactly as it came.
+    /// Pass the client's message to the server byte for byte.
     PassToServer(&'m [u8]),
-    /// The server's message goes to the client exactly as it came.
+    /// Pass the server's message to the client byte for byte.
     PassToClient(&'m [u8]),
-    /// The server gets this: a changed message, or one message of a batch.
+    /// Send this to the server: a changed message, or one message of a batch.
     ToServer(Cow<'m, [u8]>),
-    /// The client gets this: a changed message, one message of a batch, or an answer of the guard.
+    /// Send this to the client: a changed message, one message of a batch, or an answer of the guard.
     ToClient(Cow<'m, [u8]>),
-    /// The server is asked for its tools. The answer is for the guard.
+    /// Ask the server for its tools. The answer is for the guard.
     ListTools(Vec<u8>),
-    /// The client is asked to ask the user about a call that is held. This goes where the answer to the call would go; the
+    /// Ask the client to ask the user about a held call. This goes where the answer to the call would go; the user's
     /// answer is for the guard.
     AskUser(HeldMessage),
-    /// The call with this id, as the client wrote it, waits in the guard: for the list of tools or for the user.
+    /// The call with this id, as the client wrote it, is held in the guard: for the tool list or for the user.
     Hold(String),
-    /// The server gets a call that was held.
+    /// Send a held call to the server.
     Release(HeldMessage),
-    /// The client gets the answer to a call that was held.
+    /// Send the answer to a held call to the client.
     Answer(HeldMessage),
-    /// A list of tools is to be compiled, on a thread that no message waits for.
+    /// Compile a tool list, on a thread that no message waits for.
     CompileTools(ToolCompilation),
-    /// The operator gets this sentence.
+    /// Show this sentence to the operator.
     Warn(String),
 }
 
@@ -40,7 +40,7 @@ pub enum Action<'m> {
 pub struct HeldMessage {
     /// The id of the call, as the client wrote it.
     pub call: String,
-    /// The call as the server gets it, its answer, or a question about it.
+    /// The call for the server, its answer, or a question about it.
     pub message: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl Action<'_> {
         }
     }
 
-    /// The message, if it is for the client. Questions to the user are not among them.
+    /// The message, if it is for the client. This excludes questions to the user.
     pub fn for_client(&self) -> Option<&[u8]> {
         match self {
             Action::PassToClient(message) => Some(message),
@@ -67,16 +67,16 @@ impl Action<'_> {
     }
 }
 
-/// What becomes of one message.
+/// What happens to one message.
 #[derive(Debug)]
 pub(super) enum Fate {
-    /// It goes on as it is.
+    /// It passes unchanged.
     Pass,
-    /// This goes on instead.
+    /// It is replaced with this.
     Replace(Vec<u8>),
-    /// It does not go on; its sender gets this answer.
+    /// It is not passed on; its sender gets this answer.
     Reply(Vec<u8>),
-    /// It does not go on, or not now.
+    /// It is not passed on, or not now.
     Keep,
 }
 
@@ -141,7 +141,7 @@ impl Sender {
 }
 
 impl Action<'static> {
-    /// What becomes of a call of the client's that was held until now.
+    /// The action for a client's call that was held until now.
     pub(super) fn of_held(call: String, message: Vec<u8>, fate: Fate) -> Option<Self> {
         match fate {
             Fate::Pass => Some(Action::Release(HeldMessage { call, message })),

@@ -27,7 +27,7 @@ pub(super) struct IncomingCall<'m> {
     raw_params: &'m RawValue,
     pub(super) params: CallParams<'m>,
     pub(super) call: Call<'m>,
-    /// Whether the user may be asked about it: not twice.
+    /// Whether the user may be asked about it, which happens only once.
     pub(super) may_ask: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'m> IncomingCall<'m> {
         })
     }
 
-    /// Reads a message that was a call before.
+    /// Reads a message that is known to be a call.
     pub(super) fn read(message: &'m [u8]) -> Option<Self> {
         match Message::read(message) {
             Message::Request { id, params, .. } => IncomingCall::new(message, id, params),
@@ -68,7 +68,7 @@ impl<'a> GuardStep<'a, '_> {
         if !answer.is_in_params {
             return self.judge_answered(&call, answer.reply.as_ref());
         }
-        // The server knows nothing of our question.
+        // The server does not know about our question.
         let message = CallParams::without_answers(message, call.raw_params);
         let Some(message) = message else {
             return self.bad_params(id);
@@ -76,7 +76,7 @@ impl<'a> GuardStep<'a, '_> {
         let Some(mut call) = IncomingCall::read(&message) else {
             return self.bad_params(id);
         };
-        // A client asks again as often as it is told to, and its user has just been asked.
+        // A client asks as often as it is told to, and its user has just been asked.
         call.may_ask = false;
         match self.judge_answered(&call, answer.reply.as_ref()) {
             Fate::Pass => Fate::Replace(message),
@@ -84,12 +84,12 @@ impl<'a> GuardStep<'a, '_> {
         }
     }
 
-    /// Judges a call by what is known about its tool; if nothing is known yet, the call is held.
+    /// Judges a call by what is known about its tool; if nothing is known yet, holds it.
     pub(super) fn judge_known(&mut self, call: &IncomingCall<'_>) -> Fate {
         self.state.try_again(self.now.instant);
         let may_wait = !self.state.gave_up;
         match self.state.tools.lookup(&call.call.tool) {
-            // Servers add tools without saying so.
+            // Servers add tools without announcing it.
             ToolLookup::Gate(gate) if may_wait && is_unknown(&gate, &call.call) => self.hold(call),
             ToolLookup::Gate(gate) => self.judge(&gate, call),
             ToolLookup::NotYet if may_wait => self.hold(call),
@@ -129,7 +129,7 @@ impl<'a> GuardStep<'a, '_> {
         Fate::Keep
     }
 
-    /// The tools are known, as far as they ever will be: calls that waited for them are judged.
+    /// Judges the calls that waited for the tools, which are now known as well as they ever will be.
     pub(super) fn release_all(&mut self) {
         for held in std::mem::take(&mut self.state.held) {
             self.release(held);
@@ -161,7 +161,7 @@ impl<'a> GuardStep<'a, '_> {
         }
     }
 
-    /// Judges an answer that came before the call could be judged. The client has it already.
+    /// Judges an answer that came before the call could be judged. The client already has it.
     fn settle_early(&mut self, call: ForwardedCall, message: &[u8]) {
         let Message::Response { id, result, error } = Message::read(message) else {
             return call.forget(&self.guard.settings.sinks);
@@ -178,7 +178,7 @@ impl<'a> GuardStep<'a, '_> {
         }
     }
 
-    /// A call of a tool that no list declares.
+    /// Judges a call of a tool that no list declares.
     fn judge_undeclared(&mut self, call: &IncomingCall<'_>) -> Fate {
         if let Some(gate) = undeclared(&call.call.tool, &self.guard.settings) {
             return self.judge(&gate, call);
@@ -200,7 +200,7 @@ impl<'a> GuardStep<'a, '_> {
             if remembers { event.at(place) } else { event }
         };
         let judged = recorded.then(|| event(&verdict));
-        // A call that goes on after a question of the server is the same call, not another one.
+        // A call that continues after a question from the server is the same call, not another one.
         let goes_on =
             incoming.params.goes_on() && self.state.goes_on(gate.fingerprint(call, &verdict));
         let counted = (remembers && !goes_on).then_some(place);
@@ -280,7 +280,7 @@ impl<'a> GuardStep<'a, '_> {
         let repaired = if edits.is_empty() {
             None
         } else if settings.only_warns() {
-            // By their names, since their values may be secret.
+            // Only rule names, since values may be secret.
             let rules: Vec<&str> = edits.iter().map(|edit| edit.rule).collect();
             let rules = rules.join(", ");
             self.warn(format!(
@@ -316,11 +316,11 @@ impl<'a> GuardStep<'a, '_> {
         }
         if let Some(at) = self.state.held.iter().position(|held| held.key == key) {
             let is_sent = self.state.held.remove(at).is_some_and(|held| held.is_sent);
-            // Otherwise the server never heard of it.
+            // Otherwise the server never saw it.
             return if is_sent { Fate::Pass } else { Fate::Keep };
         }
         if let Some(call) = self.state.take_call(&key, now) {
-            // A server need not answer it any more, and its answer would not be read.
+            // The server need not answer it any more, and its answer would not be read.
             let ran = Ran::failed(ToolFailure::cancelled());
             let settled = call.gate.close(call.open, ran);
             if let Some(event) = call.event {
@@ -334,7 +334,7 @@ impl<'a> GuardStep<'a, '_> {
     }
 }
 
-/// Whether a call is refused because there is no such tool.
+/// Whether a call is refused because the tool does not exist.
 fn is_unknown(gate: &Gate, call: &Call<'_>) -> bool {
     gate.tool(&call.tool).is_none()
         && matches!(gate.judge(call), Verdict::Refused(refused) if refused.failure.code == Code::UnknownTool)
@@ -346,7 +346,7 @@ fn is_unjudged(tool: &Tool) -> bool {
 }
 
 impl SessionState {
-    /// The server answers a call that it got before we knew its tools: both are judged when we do.
+    /// Keeps the server's answer to a call sent before its tools were known: both are judged once they are.
     pub(super) fn answered_early(&mut self, key: &str, answer: &[u8]) {
         let has_room = self.has_room_for(answer.len());
         let is_this = |held: &&mut HeldCall| held.is_sent && held.key == key;

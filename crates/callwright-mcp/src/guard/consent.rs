@@ -1,5 +1,5 @@
-//! The user's consent: a refusal that says "ask the user" becomes a question, and its answer lets the call run or stops
-//! it.
+//! The user's consent: a refusal that says "ask the user" becomes a question, and the answer lets the call run or
+//! stops it.
 //!
 //! There are three ways to ask, depending on what the client says it can do:
 //!
@@ -8,7 +8,7 @@
 //! - a client without elicitation gets the refusal, with the id of the question in its `_meta`. A program that asks its
 //!   user by itself repeats the call with the answer in `_meta`, which programs write and models do not.
 //!
-//! An answer counts for the question that it names, once, and for the very call that was refused.
+//! An answer counts once, for the question that it names, and only for the exact call that was refused.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ use crate::tools::{ToolLookup, undeclared};
 /// How long a call waits for the user: after five minutes without an answer, the user is most likely away.
 const LONGEST_ASKED: Duration = Duration::from_secs(5 * 60);
 
-/// How many questions may be open; a user answers one after the other.
+/// How many questions may be open; users answer one at a time.
 const MOST_QUESTIONS: usize = 64;
 
 /// A question about a refused call.
@@ -47,7 +47,7 @@ pub(super) struct OpenQuestion {
 pub(super) struct AskedCall {
     asked: String,
     since: Instant,
-    /// Of the call.
+    /// The key of the call.
     key: String,
     /// As the client wrote it.
     pub(super) id: String,
@@ -62,13 +62,13 @@ pub(super) struct AskedCall {
 pub(super) struct UserAnswer {
     /// `None` if it is neither a yes nor a no.
     pub(super) reply: Option<Reply>,
-    /// Whether it is among the parameters, as the protocol has it since 2026-07-28.
+    /// Whether it is among the parameters, as in the protocol since 2026-07-28.
     pub(super) is_in_params: bool,
 }
 
 /// A refusal, and its wording.
 pub(super) struct WordedRefusal {
-    /// The tool as it may be shown.
+    /// The tool name, safe to show.
     pub(super) tool: String,
     pub(super) failure: Failure,
     pub(super) text: String,
@@ -76,7 +76,7 @@ pub(super) struct WordedRefusal {
 }
 
 impl Guard {
-    /// Counts and records a call that is refused.
+    /// Counts and records a refused call.
     pub(super) fn record_refused(&self, tool: &str, failure: &Failure, event: Option<Event>) {
         self.settings.status.refused(tool, failure);
         if let Some(event) = event {
@@ -94,7 +94,7 @@ impl Guard {
 }
 
 impl GuardStep<'_, '_> {
-    /// Refuses a call: with a question if the user may allow it.
+    /// Refuses a call, with a question if the user may allow it.
     pub(super) fn refuse(&mut self, incoming: &IncomingCall<'_>, refused: WordedRefusal) -> Fate {
         let guard = self.guard;
         let WordedRefusal {
@@ -111,7 +111,7 @@ impl GuardStep<'_, '_> {
             return Fate::Reply(answer::refusal(call, &text, has_result_type, None));
         };
         let form = form.to_string();
-        // Not to be guessed by chance. It need not be a secret: only the client itself can send it.
+        // Not guessable by accident. It need not be secret: only the client itself can send it.
         let id = format!("callwright-question-{:032x}", fastrand::u128(..));
         let question = OpenQuestion {
             id: id.clone(),
@@ -124,7 +124,7 @@ impl GuardStep<'_, '_> {
                 call: call.0.to_owned(),
                 message: answer::request(&asked, "elicitation/create", &form),
             }));
-            // The call counts as one that runs, so that the time that a user takes does not begin a turn.
+            // The call counts as running, so that the time a user takes does not begin a turn.
             self.state
                 .rounds
                 .begin(self.now.instant, guard.settings.quiet);
@@ -166,7 +166,7 @@ impl GuardStep<'_, '_> {
             .extend(Action::of_held(asking.id, asking.message, fate));
     }
 
-    /// Judges a call that comes with the user's answer, if it is one.
+    /// Judges a call that comes with the user's answer, if it does.
     pub(super) fn judge_answered(
         &mut self,
         incoming: &IncomingCall<'_>,
@@ -176,7 +176,7 @@ impl GuardStep<'_, '_> {
             return self.judge_known(incoming);
         };
         let guard = self.guard;
-        // A ledger that is away says so when the call is judged.
+        // If the ledger is away, judging the call reports it.
         let remember = || drop(guard.settings.ledger.answer(&guard.session, reply));
         if *reply != Reply::Stop {
             remember();
@@ -185,13 +185,13 @@ impl GuardStep<'_, '_> {
         let tool = &incoming.call.tool;
         let gate = match self.state.tools.lookup(tool) {
             ToolLookup::Gate(gate) => Some(gate),
-            // No list is waited for: a turn that begins meanwhile would forget the answer.
+            // Does not wait for a list: a turn that begins meanwhile would forget the answer.
             ToolLookup::NotYet | ToolLookup::Undeclared => undeclared(tool, &guard.settings),
         };
         let Some(gate) = gate else {
             return self.bad_params(incoming.id);
         };
-        // A turn may begin with this call, and forgets what was said before it; so it begins now.
+        // A turn may begin with this call and forget earlier answers, so it begins now.
         let place = self.place();
         drop(gate.open(&incoming.call, place));
         self.state.rounds.end(self.now.instant);
@@ -232,7 +232,7 @@ impl GuardStep<'_, '_> {
 }
 
 impl AskedCall {
-    /// The message that takes the question back.
+    /// The message that withdraws the question.
     pub(super) fn withdrawn(&self) -> Vec<u8> {
         answer::cancelled(&self.asked)
     }
@@ -250,13 +250,13 @@ impl SessionState {
         Some(self.asking.remove(at))
     }
 
-    /// The call with this id, if it waits for the user.
+    /// The call with this id, if it is waiting for the user.
     pub(super) fn take_asking(&mut self, key: &str) -> Option<AskedCall> {
         let at = self.asking.iter().position(|call| call.key == key)?;
         Some(self.asking.remove(at))
     }
 
-    /// The user's answer to an open question, if a call brings one.
+    /// The user's answer to an open question, if the call carries one.
     pub(super) fn take_user_answer(&mut self, incoming: &IncomingCall<'_>) -> Option<UserAnswer> {
         if self.open_questions.is_empty() {
             return None;

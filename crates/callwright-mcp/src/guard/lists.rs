@@ -1,4 +1,4 @@
-//! Lists of tools: those that the client asks for, and those that we ask for because a call came first.
+//! Tool lists: those that the client requests, and those that the guard requests because a call came first.
 
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,15 @@ use crate::fix::{FixedToolList, fix_tool_list};
 use crate::message::Id;
 use crate::tools::{CompiledTools, ToolPage};
 
-/// How long a call waits for the tools that it is judged by: for the list, and until it is compiled. Servers answer in
+/// How long a call waits for the tools it is judged by: for the list, and until it is compiled. Servers answer in
 /// milliseconds; one that has to fetch the list from elsewhere gets ten seconds, and then the call passes unjudged.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// How long a guard that remembers no calls keeps a list: it does not hear of changes. Also after how long a list that
-/// did not come is asked for again.
+/// How long a guard that remembers no calls keeps a list, since it is not notified of changes. Also the time after
+/// which a list that did not arrive is requested again.
 const LIST_LIFE: Duration = Duration::from_secs(60);
 
-/// How many pages a list of tools may have. Real ones have a handful.
+/// How many pages a tool list may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
 
 impl GuardStep<'_, '_> {
@@ -38,7 +38,7 @@ impl GuardStep<'_, '_> {
         }
     }
 
-    /// Takes in a page of tools. Returns whether it is one, and the cursor of the next page.
+    /// Adds a page of tools. Returns whether it is one, and the cursor of the next page.
     fn learn(&mut self, result: Option<&RawValue>, is_first: bool) -> (bool, Option<String>) {
         let settings = &self.guard.settings;
         let page = result.and_then(|result| ToolPage::read(result.get(), settings));
@@ -57,7 +57,7 @@ impl GuardStep<'_, '_> {
         self.out.extend(compilation.map(Action::CompileTools));
     }
 
-    /// The tools of a list are compiled: calls that waited are judged by it, even if the tools have changed meanwhile.
+    /// Judges waiting calls by the compiled tool list, even if the tools have changed meanwhile.
     pub(super) fn tools_compiled(&mut self, compiled: CompiledTools) {
         match self.state.tools.compiled(compiled) {
             Some(warnings) => {
@@ -70,7 +70,7 @@ impl GuardStep<'_, '_> {
 
     fn tools_known(&mut self) {
         if self.state.tools_request.is_some() {
-            // More pages come.
+            // More pages are coming.
             return;
         }
         self.state.waiting_since = None;
@@ -81,14 +81,14 @@ impl GuardStep<'_, '_> {
         }
     }
 
-    /// Some clients choke on a list: it is corrected if the operator wants that.
+    /// Some clients reject a malformed list: it is corrected if the operator wants that.
     fn offer_fixed(&mut self, fixed: FixedToolList) -> Fate {
         let settings = &self.guard.settings;
         let is_fixed = settings.fix_schemas && !settings.only_warns();
         let what = if is_fixed {
             "its schema is corrected for the client"
         } else {
-            "its schema is malformed, and some clients choke on it; `--fix-schemas` corrects it"
+            "its schema is malformed, and some clients reject it; `--fix-schemas` corrects it"
         };
         let tools = fixed.tools.iter();
         let warnings = tools.map(|name| format!("tool {name:?}: {what}"));
@@ -101,7 +101,7 @@ impl GuardStep<'_, '_> {
         }
     }
 
-    /// A list that is too old to rely on is asked for again.
+    /// Requests a list again that is too old to rely on.
     pub(super) fn expire_list(&mut self) {
         let now = self.now.instant;
         let age = self
@@ -113,7 +113,7 @@ impl GuardStep<'_, '_> {
         }
     }
 
-    /// Asks for the list of tools, unless it is already on its way.
+    /// Requests the tool list, unless a request is already in progress.
     pub(super) fn request_tools(&mut self, meta: Option<String>) {
         if self.state.tools_request.is_none() && !self.state.tools.is_compiling() {
             let request = ToolsRequest {
@@ -133,7 +133,7 @@ impl GuardStep<'_, '_> {
         self.state.tools_request = Some(request);
     }
 
-    /// The answer to our own request: the next page is asked for, or the tools are compiled.
+    /// The answer to our own request: requests the next page, or compiles the tools.
     pub(super) fn listed(&mut self, result: Option<&RawValue>) {
         let Some(mut request) = self.state.tools_request.take() else {
             return;
@@ -146,7 +146,7 @@ impl GuardStep<'_, '_> {
             (true, Some(_)) => {
                 self.state.tools.endless();
                 self.warn(format!(
-                    "the list of tools has more than {MOST_PAGES} pages; calls of tools after them pass unjudged"
+                    "the tool list has more than {MOST_PAGES} pages; calls of tools after them pass unjudged"
                 ));
             }
             (true, None) => {}
@@ -161,13 +161,13 @@ impl GuardStep<'_, '_> {
 }
 
 impl SessionState {
-    /// The server says that its tools have changed: they are asked for again before the next call is judged.
+    /// The server reports that its tools have changed: they are requested again before the next call is judged.
     pub(super) fn tools_changed(&mut self) {
         self.tools.changed();
         self.is_outdated = self.tools_request.is_some() || self.tools.is_compiling();
     }
 
-    /// Until when calls wait for the list of tools.
+    /// Until when calls wait for the tool list.
     pub(super) fn list_deadline(&self) -> Option<Instant> {
         let waits = !self.held.is_empty() && !self.gave_up;
         self.waiting_since
@@ -175,13 +175,13 @@ impl SessionState {
             .map(|since| since + LONGEST_WAIT)
     }
 
-    /// Whether held calls have waited long enough by now; from then on none waits for this list.
+    /// Whether held calls have waited long enough by now; from then on, none waits for this list.
     pub(super) fn gives_up(&mut self, now: Instant) -> bool {
         self.gave_up |= self.has_waited(now, LONGEST_WAIT);
         self.gave_up && !self.held.is_empty()
     }
 
-    /// A list that did not come is asked for again, after a while.
+    /// Requests a list again that did not arrive, after a while.
     pub(super) fn try_again(&mut self, now: Instant) {
         if self.gave_up && self.has_waited(now, LIST_LIFE) && !self.tools.is_compiling() {
             self.tools_request = None;

@@ -1,14 +1,15 @@
-//! The guard of one session between a client and its server: which messages pass, are changed, answered or held.
+//! The guard of one session between a client and its server: decides which messages pass, are changed, answered or
+//! held.
 //!
-//! Takes the messages of both sides; returns [`Action`]s, in order. Everything that is not about tools passes byte for
-//! byte. Calls are judged before they reach the server, results before they reach the client. The guard does no IO and
-//! has no clock, so that stdio and HTTP share it.
+//! Takes the messages of both sides; returns [`Action`]s, in order. Everything that is not about tools passes byte
+//! for byte. Calls are judged before they reach the server, results before they reach the client. The guard does no
+//! I/O and has no clock, so stdio and HTTP share it.
 //!
 //! - `calls`, `results`: a call on its way to the server, and its result on the way back
-//! - `lists`: the lists of tools that calls are judged by
+//! - `lists`: the tool lists that calls are judged by
 //! - `consent`: refusals that the user may overrule
-//! - `unreadable`: messages that could be read in two ways
-//! - `action`, `settings`, `state`: what goes out, what sessions share, what a session remembers
+//! - `unreadable`: messages that are malformed or ambiguous
+//! - `action`, `settings`, `state`: its output, what sessions share, what a session remembers
 
 mod action;
 mod calls;
@@ -54,7 +55,7 @@ struct GuardStep<'a, 'm> {
 }
 
 impl Guard {
-    /// The guard of a new session. The name tells it from other sessions in the ledger and in events.
+    /// The guard of a new session. The name distinguishes it from other sessions in the ledger and in events.
     pub fn new(settings: Arc<Settings>, session: impl Into<String>) -> Self {
         Guard {
             settings,
@@ -64,8 +65,8 @@ impl Guard {
         }
     }
 
-    /// A guard for requests of unknown callers: it judges each call by itself and remembers none. It knows the tools, for
-    /// a while.
+    /// A guard for requests of unknown callers: it judges each call by itself and remembers none, except that it
+    /// keeps the tool list for a while.
     pub fn forgetful(settings: Arc<Settings>, session: impl Into<String>) -> Self {
         Guard {
             remembers: false,
@@ -73,26 +74,26 @@ impl Guard {
         }
     }
 
-    /// The client can ask the user, as it said in another exchange.
+    /// Notes that the client can ask the user, as it said in another exchange.
     #[cfg(feature = "http")]
     pub(crate) fn elicits(&self) {
         self.state.lock().elicits = true;
     }
 
-    /// Whether a step may wait for a ledger that is on a server.
+    /// Whether a step may wait for a ledger on a server.
     #[cfg(feature = "http")]
     pub(crate) fn waits(&self) -> bool {
         self.settings.ledger.waits()
     }
 
-    /// Takes a message of the client.
+    /// Takes a message from the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
         Sender::Client.decide(message, out, |part, read, out| {
             self.step(now, out, |step| step.client_message(part, read))
         });
     }
 
-    /// Takes a message of the server.
+    /// Takes a message from the server.
     pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
         Sender::Server.decide(message, out, |part, read, out| {
             self.server_message(part, read, now, out)
@@ -178,34 +179,34 @@ impl Guard {
         deadlines.into_iter().flatten().min()
     }
 
-    /// The same for the list of tools alone.
+    /// Same, for the tool list alone.
     #[cfg(feature = "http")]
     pub(crate) fn list_deadline(&self) -> Option<Instant> {
         self.state.lock().list_deadline()
     }
 
-    /// Time has passed: calls that have waited too long for the list of tools go on without it, and those that have waited
-    /// too long for the user are refused.
+    /// Handles passed deadlines: calls that have waited too long for the tool list continue without it, and those
+    /// that have waited too long for the user are refused.
     pub fn tick(&self, now: Now, out: &mut Vec<Action<'_>>) {
         self.step(now, out, |step| {
             step.stop_asking_late();
             if step.state.gives_up(now.instant) {
                 step.warn(if step.state.tools.is_compiling() {
-                    "the list of tools takes long to compile; calls pass unjudged until it is"
+                    "the tool list takes long to compile; until then, calls pass unjudged"
                 } else {
-                    "the server does not answer `tools/list`; calls pass unjudged until it does"
+                    "the server does not answer `tools/list`; until it does, calls pass unjudged"
                 });
                 step.release_all();
             }
         });
     }
 
-    /// The tools of a list are compiled, as an [`Action::CompileTools`] asked for.
+    /// Takes the tools compiled for an [`Action::CompileTools`].
     pub fn tools_compiled(&self, compiled: CompiledTools, now: Now, out: &mut Vec<Action<'_>>) {
         self.step(now, out, |step| step.tools_compiled(compiled));
     }
 
-    /// The server is gone: everything that waits is answered, and so is every later request.
+    /// The server is gone: answers everything that waits, and every later request.
     pub fn server_gone(&self, why: &str, out: &mut Vec<Action<'_>>) {
         let mut state = self.state.lock();
         state.tools_request = None;
@@ -229,7 +230,7 @@ impl Guard {
         out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
     }
 
-    /// The server was started again. Its tools may have changed.
+    /// The server was restarted. Its tools may have changed.
     pub fn server_back(&self) {
         let mut state = self.state.lock();
         state.gone = None;
@@ -249,14 +250,14 @@ impl Guard {
         }
     }
 
-    /// Whether a request has an id of ours, which no client counts up to and other guards on the way do not use.
+    /// Whether a request has one of our ids, which no client counts up to and no other guard on the way uses.
     fn is_ours(&self, id: Id<'_>) -> bool {
         let rest = id.0.strip_prefix("\"callwright-");
         let rest = rest.and_then(|rest| rest.strip_prefix(self.session.as_str()));
         rest.is_some_and(|rest| rest.starts_with('-'))
     }
 
-    /// How a tool declares its arguments, if it is known.
+    /// The input schema of a tool, if it is known.
     #[cfg(feature = "http")]
     pub(crate) fn input_schema(&self, tool: &str) -> Option<Arc<serde_json::Value>> {
         self.state.lock().tools.input_schema(tool)
@@ -318,7 +319,7 @@ impl GuardStep<'_, '_> {
         self.out.push(Action::ToClient(message.into()));
     }
 
-    /// The id of the next request of ours, as JSON.
+    /// The id of our next request, as JSON.
     fn next_id(&mut self) -> String {
         self.state.requests += 1;
         let name = format!("callwright-{}-{}", self.guard.session, self.state.requests);

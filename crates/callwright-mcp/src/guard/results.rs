@@ -1,4 +1,4 @@
-//! Results on their way to the client: as they are, or with what the model should know beside them.
+//! Results on their way to the client: unchanged, or with a note for the model.
 
 use std::time::Instant;
 
@@ -24,8 +24,8 @@ pub(super) struct ServerAnswer<'m> {
 }
 
 impl Guard {
-    /// Settles a call with the server's answer. The second value is the call if it is not finished: it goes on with the
-    /// next such call.
+    /// Settles a call with the server's answer. The second value is the call if it is unfinished: the next such call
+    /// continues it.
     pub(super) fn result(
         &self,
         call: ForwardedCall,
@@ -98,7 +98,7 @@ impl Guard {
     }
 }
 
-/// The record of a call with what became of it.
+/// The record of a call, with its outcome.
 pub(super) fn with_outcome(event: Event, settled: &Settled<'_>) -> Event {
     let event = event
         .with_notice(settled.notice().cloned())
@@ -109,7 +109,7 @@ pub(super) fn with_outcome(event: Event, settled: &Settled<'_>) -> Event {
     }
 }
 
-/// Whether the call goes on: as a task whose result comes later, or after a question that the client answers.
+/// Whether the call continues: as a task whose result comes later, or after a question that the client answers.
 fn is_unfinished(result: &Value<'_>) -> bool {
     let is_task = matches!(result.get("task"), Some(Value::Object(_)))
         && result.get("content").is_none()

@@ -1,4 +1,4 @@
-//! What all sessions share, and the time.
+//! The settings that all sessions share, and the time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,35 +19,36 @@ use crate::status::Status;
 pub struct Settings {
     /// The rules for tools.
     pub policy: Policy,
-    /// What an objection leads to, whatever the policy says about single tools: with `Warn` and `Off` nothing is changed.
+    /// What to do about objections, whatever the policy says about individual tools: with `Warn` and `Off` nothing is
+    /// changed.
     pub mode: Validation,
-    /// Whether a server's own hints about its tools may make the guard bolder. Otherwise `readOnlyHint` and
-    /// `idempotentHint` are ignored, and hints that a tool writes or destroys make repair careful. What the policy says
-    /// about a tool always counts.
+    /// Whether a server's own hints about its tools may make the guard less strict. If not, `readOnlyHint` and
+    /// `idempotentHint` are ignored, and hints that a tool writes or destroys still make repair more careful. What
+    /// the policy says about a tool always counts.
     pub trust_annotations: bool,
-    /// Whether schemas that clients choke on are corrected in lists of tools. Otherwise there is only a warning.
+    /// Whether to correct schemas in tool lists that clients reject. Otherwise there is only a warning.
     pub fix_schemas: bool,
     /// How problems are worded for the model.
     pub feedback: Feedback,
-    /// After how long a silence of the client its next call begins a turn.
+    /// How long the client must be silent before its next call begins a turn.
     pub quiet: Duration,
     /// Remembers calls and their outcomes.
     pub ledger: Arc<dyn Ledger>,
-    /// Gets a record of every call.
+    /// Receives a record of every call.
     pub sinks: Sinks,
     /// Whether records contain the results of tools.
     pub keep_output: bool,
-    /// Gets each list of tools that calls are judged by, as a JSON array of MCP declarations.
+    /// Receives each tool list that calls are judged by, as a JSON array of MCP declarations.
     pub tools_listed: Option<ToolsListed>,
-    /// How much the arguments of a call may hold.
+    /// Limits for the arguments of a call.
     pub limits: ParseLimits,
-    /// How many bytes a message may have. A client whose message is longer gets an error; a server is ended.
+    /// The largest message, in bytes. A client that sends a longer one gets an error; a server that does is stopped.
     pub most_bytes: usize,
     /// Counts calls.
     pub status: Arc<Status>,
 }
 
-/// Gets a list of tools as JSON.
+/// Receives a tool list as JSON.
 pub type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
 
 impl Default for Settings {
@@ -64,7 +65,7 @@ impl Default for Settings {
             keep_output: false,
             tools_listed: None,
             limits: ParseLimits::default(),
-            // Files travel in messages as base64; a message is in memory twice.
+            // Files are sent in messages as base64; a message is in memory twice.
             most_bytes: 64 * 1024 * 1024,
             status: Arc::default(),
         }
@@ -82,7 +83,7 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// A gate for some tools.
+    /// Compiles a gate for some tools.
     pub(crate) fn gate(&self, tools: Vec<ToolSpec>) -> Result<Gate, Error> {
         Gate::builder()
             .tools(tools)
@@ -100,7 +101,7 @@ impl Settings {
 /// The time, from a caller that has a clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// For measuring.
+    /// For measuring durations.
     pub instant: Instant,
     /// For records.
     pub time: SystemTime,

@@ -1,4 +1,4 @@
-//! What a session remembers between two messages.
+//! What a session remembers between messages.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::consent::{AskedCall, OpenQuestion};
 use crate::message::Id;
 use crate::tools::ListedTools;
 
-/// How many requests may be in progress: a client that never reads answers must not take all our memory.
+/// How many requests may be in progress: a client that never reads answers must not use up our memory.
 const MOST_REQUESTS: usize = 100_000;
 
-/// How many calls may wait for the list of tools: agents make a handful at a time, and each looks through the others.
+/// How many calls may wait for the tool list: agents make a handful at a time, and each searches the others.
 const MOST_HELD: usize = 1_000;
 
-/// How many bytes these calls, and answers that came before they were judged, may have together. One by itself may be as long as a
-/// message may be.
+/// How many bytes these calls, and answers that came before they were judged, may have together. A single one may be
+/// as long as a message may be.
 const MOST_HELD_BYTES: usize = 64 * 1024 * 1024;
 
-/// How many calls may be left unfinished. Beyond that, a call that goes on counts as a new one.
+/// How many calls may be left unfinished. Beyond that, a call that continues counts as a new one.
 const MOST_UNFINISHED: usize = 1_000;
 
 /// Requests are known by [`crate::message::Id::key`].
@@ -31,17 +31,17 @@ const MOST_UNFINISHED: usize = 1_000;
 pub(super) struct SessionState {
     pub(super) tools: ListedTools,
     pub(super) at_server: HashMap<String, AtServer>,
-    /// Calls that wait for the list of tools.
+    /// Calls that wait for the tool list.
     pub(super) held: VecDeque<HeldCall>,
-    /// Our own request for the list of tools.
+    /// Our own request for the tool list.
     pub(super) tools_request: Option<ToolsRequest>,
-    /// Since when calls wait for the tools to be known.
+    /// Since when calls have been waiting for the tools.
     pub(super) waiting_since: Option<Instant>,
-    /// Whether they wait no longer, since they have waited long enough.
+    /// Whether they have waited long enough, and wait no longer.
     pub(super) gave_up: bool,
-    /// Whether the tools have changed since they were asked for.
+    /// Whether the tools have changed since they were requested.
     pub(super) is_outdated: bool,
-    /// How many requests of our own there were.
+    /// How many requests we have made.
     pub(super) requests: u64,
     pub(super) rounds: Rounds,
     /// Whether the client said in its `initialize` that it can ask the user.
@@ -50,14 +50,15 @@ pub(super) struct SessionState {
     pub(super) asking: Vec<AskedCall>,
     /// Questions whose answer may come with a later call.
     pub(super) open_questions: VecDeque<OpenQuestion>,
-    /// Calls that the server has answered with a question: the next such call goes on with it.
+    /// Calls that the server has answered with a question: the next such call continues them.
     pub(super) unfinished: Vec<Fingerprint>,
     pub(super) listed: Option<Instant>,
     pub(super) gone: Option<String>,
 }
 
 impl SessionState {
-    /// The server gets a request. A call that it has under the same id stays: its result has to be judged.
+    /// Records a request sent to the server. A call already there under the same id is kept: its result has to be
+    /// judged.
     pub(super) fn forward(&mut self, id: Id<'_>, expects: Expects) -> Fate {
         let key = id.key();
         let is_call = |it: &AtServer| matches!(it.expects, Expects::Result(_));
@@ -69,12 +70,12 @@ impl SessionState {
         Fate::Pass
     }
 
-    /// A request passes unjudged; it is only known to be in progress.
+    /// Lets a request pass unjudged; it is only recorded as in progress.
     pub(super) fn pass(&mut self, id: Id<'_>) -> Fate {
         self.forward(id, Expects::Anything)
     }
 
-    /// The server has a request no more; returns the call that it was, if it was one.
+    /// Removes a request that the server no longer has; returns the call, if it was one.
     pub(super) fn take_call(&mut self, key: &str, now: Instant) -> Option<ForwardedCall> {
         match self.at_server.remove(key)?.expects {
             Expects::Result(call) => {
@@ -85,7 +86,7 @@ impl SessionState {
         }
     }
 
-    /// A server answers a call with a question.
+    /// Records that a server answered a call with a question.
     pub(super) fn left_unfinished(&mut self, call: Fingerprint) {
         if self.unfinished.len() == MOST_UNFINISHED {
             self.unfinished.remove(0);
@@ -93,24 +94,24 @@ impl SessionState {
         self.unfinished.push(call);
     }
 
-    /// Whether a call goes on with one that was left unfinished.
+    /// Whether a call continues one that was left unfinished.
     pub(super) fn goes_on(&mut self, call: Fingerprint) -> bool {
         let at = self.unfinished.iter().position(|left| *left == call);
         at.map(|at| self.unfinished.swap_remove(at)).is_some()
     }
 
-    /// Whether one more call of so many bytes may wait for the list of tools.
+    /// Whether one more call of this many bytes may wait for the tool list.
     pub(super) fn has_room_to_hold(&self, bytes: usize) -> bool {
         self.held.len() < MOST_HELD && self.has_room_for(bytes)
     }
 
-    /// Whether so many more bytes may be kept until the list of tools is known.
+    /// Whether this many more bytes may be kept until the tool list is known.
     pub(super) fn has_room_for(&self, bytes: usize) -> bool {
         let held: usize = self.held.iter().map(HeldCall::bytes).sum();
         held == 0 || held + bytes <= MOST_HELD_BYTES
     }
 
-    /// Whether no more requests are remembered.
+    /// Whether no more requests can be remembered.
     pub(super) fn is_full(&self) -> bool {
         self.at_server.len() + self.held.len() + self.asking.len() >= MOST_REQUESTS
     }
@@ -123,12 +124,12 @@ pub(super) struct AtServer {
     pub(super) expects: Expects,
 }
 
-/// What the answer to a request is for us.
+/// What to do with the answer to a request.
 #[derive(Debug)]
 pub(super) enum Expects {
     /// It passes.
     Anything,
-    /// A page of the list of tools that the client asked for: the first, or a later one.
+    /// A page of the tool list that the client requested: the first, or a later one.
     Tools {
         is_first: bool,
     },
@@ -149,7 +150,7 @@ pub(super) struct ForwardedCall {
 }
 
 impl ForwardedCall {
-    /// Its outcome will never be known.
+    /// Records that its outcome will never be known.
     pub(super) fn forget(self, sinks: &Sinks) {
         if let Some(event) = self.event {
             sinks.send(event.with_gate_time(self.gate_time));
@@ -157,7 +158,7 @@ impl ForwardedCall {
     }
 }
 
-/// A call that waits for the list of tools.
+/// A call that waits for the tool list.
 #[derive(Debug)]
 pub(super) struct HeldCall {
     pub(super) key: String,
@@ -166,9 +167,9 @@ pub(super) struct HeldCall {
     pub(super) message: Vec<u8>,
     /// Whether the user may be asked about it.
     pub(super) may_ask: bool,
-    /// Whether the server has it already, and only the judgement waits.
+    /// Whether the server already has it, and only the judgement waits.
     pub(super) is_sent: bool,
-    /// The server's answer, if it came already; empty if there was no room for it.
+    /// The server's answer, if it has arrived; empty if there was no room for it.
     pub(super) answer: Option<Vec<u8>>,
 }
 
@@ -178,7 +179,7 @@ impl HeldCall {
     }
 }
 
-/// Our own request for the list of tools.
+/// Our own request for the tool list.
 #[derive(Debug)]
 pub(super) struct ToolsRequest {
     pub(super) key: String,

@@ -1,7 +1,7 @@
-//! A client on stdio in front of a server that speaks HTTP.
+//! Connects a client on stdio to a server that speaks HTTP.
 //!
-//! Takes lines, a message each; writes the messages of the server, a line each. Sessions, streams and headers are made
-//! here, since the client knows nothing of them.
+//! Takes lines, one message each; writes the server's messages, one per line. Sessions, streams and headers are
+//! handled here, since the client does not know about them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,10 +29,11 @@ use crate::guard::{Guard, Settings};
 use crate::members::{member, string};
 use crate::message::Message;
 
-/// How many lines may wait to be written. A client that does not read stops the rest.
+/// How many lines may wait to be written. A client that does not read holds up the rest.
 const MAX_LINES: usize = 64;
 
-/// How often a stream is asked for again in vain. A server that restarts is back by then, and knows nothing of it.
+/// How many times in a row a stream is requested in vain. A server that restarts is back by then, and has forgotten
+/// the stream.
 const MAX_RETRIES: usize = 5;
 
 /// How much of a server's reason for refusing a request is passed on: a sentence or two, not a page.
@@ -41,12 +42,12 @@ const LONGEST_REASON: usize = 300;
 const INITIALIZED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 const LIST_CHANGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// Guards a server for a client on stdio, until the client ends its input. Calls in progress have [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to
-/// end.
+/// Guards a server for a client on stdio, until the client closes its input. Calls in progress have
+/// [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to complete.
 ///
 /// # Errors
 ///
-/// If an option is invalid, or if input or output break.
+/// If an option is invalid, or if input or output fails.
 pub async fn bridge(
     options: Options,
     settings: Arc<Settings>,
@@ -74,7 +75,7 @@ pub async fn bridge(
     }
 }
 
-/// What goes with every request: the operator's headers, and those of messages.
+/// The headers of every request: the operator's, and those of messages.
 fn own_headers(options: &Options) -> Result<HeaderMap, ProxyError> {
     let mut headers = HeaderMap::new();
     for (key, value) in &options.headers {
@@ -109,9 +110,9 @@ struct Bridge {
     session: Arc<ClientSession>,
     headers: Mutex<HeaderMap>,
     lines: mpsc::Sender<Vec<u8>>,
-    /// The client's `initialize`, for a server that has forgotten the session. Locked while another session begins.
+    /// The client's `initialize`, for a server that has lost the session. Locked while a new session begins.
     initialize: tokio::sync::Mutex<Option<Bytes>>,
-    /// Another session has begun, and has a stream of its own.
+    /// A new session has begun, with its own stream.
     has_new_session: Notify,
 }
 
@@ -138,7 +139,7 @@ impl Bridge {
             let is_ready = has_method(&line, "notifications/initialized");
             let bridge = Arc::clone(self);
             if ids.is_empty() || has_method(&line, "initialize") {
-                // What comes next may build on it.
+                // The next message may depend on it.
                 bridge.exchange(line, ids).await;
             } else {
                 let first = ids.first().cloned();
@@ -156,8 +157,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// The next line that is not blank, without its end; `None` at the end of the input. The client gets an error for one
-    /// that is too long.
+    /// The next non-blank line, without its line break; `None` at the end of the input. The client gets an error for
+    /// a line that is too long.
     async fn next_line(
         &self,
         input: &mut (impl AsyncBufReadExt + Unpin),
@@ -188,7 +189,7 @@ impl Bridge {
         }
     }
 
-    /// A message of the client, until everything in it is answered.
+    /// Handles a client message until everything in it is answered.
     async fn exchange(&self, line: Vec<u8>, ids: Vec<String>) {
         self.session.begin(&ids);
         let mut route = self.route();
@@ -222,7 +223,7 @@ impl Bridge {
         }
     }
 
-    /// Sends messages to the server and passes on what comes back. Fails with a sentence for the client.
+    /// Sends messages to the server and passes on the responses. The error is a sentence for the client.
     async fn send(&self, exchange: &mut Exchange, body: Bytes) -> Result<(), String> {
         let upstream = &self.server.upstream;
         let described = |error: TransferError| self.server.describe(&error);
@@ -233,7 +234,7 @@ impl Bridge {
         let sent = exchange.route.send(upstream, Method::POST, body.clone());
         let mut response = sent.await.map_err(described)?;
         if response.status() == StatusCode::NOT_FOUND && !begins {
-            // The server has forgotten the session, so it has not looked at the message.
+            // The server has lost the session, so it has not processed the message.
             let forgotten = exchange.route.headers.get(SESSION).cloned();
             if let Some(session) = self.begin_again(forgotten).await? {
                 exchange.route.headers.insert(SESSION, session);
@@ -277,7 +278,7 @@ impl Bridge {
         }
     }
 
-    /// What the server says about a request that it refuses.
+    /// The server's explanation for a refused request.
     async fn refused(&self, response: Response<Incoming>) -> String {
         let status = response.status();
         let body = self.server.upstream.read(response.into_body()).await;
@@ -287,8 +288,8 @@ impl Bridge {
         format!("The MCP server answered with HTTP status {status}{says}{said}")
     }
 
-    /// Begins another session with the client's own `initialize`, unless another request has done so since. `None` if there
-    /// was none to begin with.
+    /// Begins a new session with the client's own `initialize`, unless another request has already done so. `None` if
+    /// there was no session to begin with.
     async fn begin_again(
         &self,
         forgotten: Option<HeaderValue>,
@@ -304,7 +305,7 @@ impl Bridge {
         let Some(initialize) = initialize.clone() else {
             return Ok(None);
         };
-        (self.server.warn)("the MCP server has forgotten the session; another one begins");
+        (self.server.warn)("the MCP server has lost the session; starting a new one");
         self.headers.lock().remove(SESSION);
         let upstream = &self.server.upstream;
         let described = |error: TransferError| self.server.describe(&error);
@@ -317,7 +318,7 @@ impl Bridge {
         self.note_session(&response);
         let messages = MessageReader::open(response, upstream).await;
         let mut messages = messages.map_err(described)?;
-        // The client has got an answer to it already.
+        // The client already has an answer to it.
         while let Some(reader) = &mut messages
             && let Some(message) = reader.next().await
         {
@@ -348,7 +349,7 @@ impl Bridge {
         messages.ok()?.filter(MessageReader::is_stream)
     }
 
-    /// Passes on the messages that the server sends by itself, as long as it does.
+    /// Passes on the messages that the server sends unprompted, as long as it does.
     async fn listen(&self) {
         loop {
             let mut last_id = None;
@@ -369,14 +370,15 @@ impl Bridge {
         let route = self.route();
         if route.headers.contains_key(SESSION) {
             let sent = route.send(&self.server.upstream, Method::DELETE, Bytes::new());
-            // A server that does not end sessions on request forgets them some day.
+            // A server that does not end sessions on request drops them eventually.
             if let Ok(Ok(response)) = timeout(within, sent).await {
                 let _read = response.into_body().collect().await;
             }
         }
     }
 
-    /// Passes a message of the server on. The one that begins a session names the protocol for all further requests.
+    /// Passes on a message from the server. The one that begins a session names the protocol for all further
+    /// requests.
     async fn pass(&self, exchange: &mut Exchange, begins: bool, message: &[u8]) {
         if begins && let Some(version) = agreed_version(message) {
             self.headers.lock().insert(VERSION, version);
@@ -394,7 +396,7 @@ impl Bridge {
     }
 
     async fn tell(&self, message: Vec<u8>) {
-        // A client that does not read any more ends its input as well.
+        // A client that has stopped reading closes its input as well.
         let _gone = self.lines.send(message).await;
     }
 }

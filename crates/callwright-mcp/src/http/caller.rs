@@ -1,8 +1,9 @@
-//! Who sends a request, as far as the request tells: what keeps tenants apart.
+//! Identifies the sender of a request, which keeps tenants apart.
 //!
-//! Takes the address, the headers, the query and the message; returns hashes, never what they are made of. Every header
-//! counts but those that are known to say nothing about the caller: a login may be in any of them. A client that sends
-//! another header that differs from request to request is another caller each time, and nothing is remembered of it.
+//! Takes the address, the headers, the query and the message; returns hashes, never what they are made of. Every
+//! header counts except those known to say nothing about the caller: a login may be in any of them. A client that
+//! sends some other header with a different value in each request is a new caller each time, and nothing about it is
+//! remembered.
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -17,14 +18,14 @@ use super::headers::SESSION;
 use crate::members::{member, members};
 use crate::message::Message;
 
-/// Headers that say nothing about the caller. A `*` at the end means any rest.
+/// Headers that say nothing about the caller. A trailing `*` matches any suffix.
 const NOT_ABOUT_CALLERS: [&str; 4] = [
     // About the message.
     "accept accept-* cache-control content-* date expect idempotency-key if-* last-event-id mcp-* pragma priority \
      referer sec-fetch-* x-stainless-retry-count",
     // About the connection.
     "connection host keep-alive proxy-connection te trailer transfer-encoding upgrade",
-    // About the way here.
+    // About the route here.
     "forwarded via x-envoy-* x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto x-real-ip \
      x-request-start",
     // About a trace.
@@ -36,10 +37,10 @@ const NOT_ABOUT_CALLERS: [&str; 4] = [
 pub(super) struct Caller {
     pub(super) from: IpAddr,
     identity: u128,
-    /// What it says that it can do, which a list of tools may depend on.
+    /// The capabilities that it declares, which a tool list may depend on.
     abilities: u128,
     session: Option<String>,
-    /// The same by the header that the operator named.
+    /// The session named by the header that the operator configured.
     own_session: Option<String>,
 }
 
@@ -66,19 +67,19 @@ impl Caller {
         self.session.as_deref()
     }
 
-    /// What all requests of this caller have in common in a session that the server has named, from any address.
+    /// What all requests of this caller have in common in a session named by the server, from any address.
     pub(super) fn in_session(&self, name: &str, seed: u64) -> u128 {
         self.key(seed, &[b"server", name.as_bytes()])
     }
 
-    /// The same in a session by the operator's header. Such names may be guessed, so the address counts.
+    /// Same, in a session named by the operator's header. Such names may be guessed, so the address counts.
     pub(super) fn in_own_session(&self, seed: u64) -> Option<u128> {
         let name = self.own_session.as_ref()?;
         let from = self.from.to_string();
         Some(self.key(seed, &[b"client", name.as_bytes(), from.as_bytes()]))
     }
 
-    /// What requests have in common that get the same list of tools, though nothing says that one caller sent them.
+    /// What requests that get the same tool list have in common, though nothing says that they come from one caller.
     pub(super) fn alike(&self, seed: u64) -> u128 {
         let session = self.session().unwrap_or_default().as_bytes();
         let (from, abilities) = (self.from.to_string(), self.abilities.to_le_bytes());
@@ -90,7 +91,7 @@ impl Caller {
     }
 }
 
-/// The parts with their lengths, so that no part can pass for the end of another.
+/// Hashes the parts with their lengths, so that no part can be confused with the end of another.
 fn hash(seed: u64, parts: &[&[u8]]) -> u128 {
     let mut hash = Xxh3::with_seed(seed);
     for part in parts {
@@ -128,13 +129,13 @@ fn is_not_about_callers(name: &str) -> bool {
         })
 }
 
-/// Where a request says what its client is and can do.
+/// Where a request declares its client and its capabilities.
 const ABILITIES: [&str; 2] = [
     "io.modelcontextprotocol/clientInfo",
     "io.modelcontextprotocol/clientCapabilities",
 ];
 
-/// Since 2026-07-28 every request says what its client is and can do.
+/// Since 2026-07-28 every request declares its client and its capabilities.
 fn abilities(message: &[u8]) -> u128 {
     let Message::Request {
         params: Some(params),
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_about_the_caller_does_not() {
+    fn other_headers_do_not() {
         let plain = caller(&[], None);
         for (name, value) in [
             ("traceparent", "00-1"),

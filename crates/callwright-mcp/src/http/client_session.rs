@@ -1,8 +1,8 @@
-//! The guard of one client, and its calls that wait: until the tools of the server are known, or until the user answers.
+//! The guard of one client, and its calls that wait until the server's tools are known or the user answers.
 //!
-//! Takes messages of either side; returns what is sent on. A call that waits is held by the guard. The HTTP request that
-//! brought it waits here until the call is judged, and gets questions to the user meanwhile. The guard's own question for
-//! the tools is sent separately.
+//! Takes messages from either side; returns what to send. A waiting call is held by the guard. The HTTP request that
+//! brought it waits here until the call is judged, and gets questions to the user meanwhile. The guard's own request
+//! for the tools is sent separately.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -25,29 +25,29 @@ use super::{GuardedServer, headers};
 use crate::guard::{Action, Guard, Now};
 use crate::message::{Id, Message, cancelled_id};
 
-/// How long the question for the tools waits if the guard does not say. It always does while calls wait.
+/// How long the request for the tools may take if the guard does not say. It always does while calls wait.
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct ClientSession {
     guard: Guard,
     server: Arc<GuardedServer>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingCalls>,
     usage: Mutex<Usage>,
 }
 
 /// HTTP requests that wait for a call to be judged, by the id of the call.
-type Waiting = HashMap<String, UnboundedSender<CallUpdate>>;
+type WaitingCalls = HashMap<String, UnboundedSender<CallUpdate>>;
 
 struct Usage {
     in_progress: HashSet<String>,
     last: Instant,
 }
 
-/// News of a call that waits.
+/// An update about a waiting call.
 enum CallUpdate {
-    /// It goes to the server.
+    /// It is forwarded to the server.
     Forward(Vec<u8>),
-    /// It does not; the client gets this.
+    /// It is not; the client gets this.
     Answer(Vec<u8>),
     /// The client is asked something first.
     Ask(Vec<u8>),
@@ -56,7 +56,7 @@ enum CallUpdate {
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) headers: HeaderMap,
-    /// With the query of the client, which may be its login.
+    /// With the client's query, which may be its login.
     pub(super) endpoint: Uri,
 }
 
@@ -73,16 +73,16 @@ impl Route {
 }
 
 #[derive(Default)]
-pub(super) struct Admitted {
+pub(super) struct AdmittedMessage {
     pub(super) forward: Vec<Vec<u8>>,
     pub(super) answers: Vec<Vec<u8>>,
     held: VecDeque<UnboundedReceiver<CallUpdate>>,
 }
 
-/// A call that waited was cancelled, and is not judged any more.
+/// A waiting call was cancelled, and is not judged any more.
 pub(super) struct CallCancelled;
 
-impl Admitted {
+impl AdmittedMessage {
     /// Waits until all calls are judged, or until there is a question to the user.
     pub(super) async fn judged(&mut self) -> Result<Option<Vec<u8>>, CallCancelled> {
         while let Some(held) = self.held.front_mut() {
@@ -114,7 +114,7 @@ impl ClientSession {
         })
     }
 
-    /// Notes that requests are in progress; `false` if one of these ids already is.
+    /// Marks requests as in progress; `false` if one of these ids already is.
     pub(super) fn begin(&self, ids: &[String]) -> bool {
         let mut usage = self.usage.lock();
         usage.last = Instant::now();
@@ -149,15 +149,15 @@ impl ClientSession {
         self.guard.elicits();
     }
 
-    /// Judges a message of the client, which contains these requests.
+    /// Judges a client message that contains these requests.
     pub(super) fn admit(
         self: &Arc<Self>,
         route: &Route,
         message: &[u8],
         ids: &[String],
-    ) -> Admitted {
+    ) -> AdmittedMessage {
         let mut actions = Vec::new();
-        // Locked until all that waits is known, or an answer could come before.
+        // Locked until all waiting calls are known, or an answer could come first.
         let mut waiting = self.waiting.lock();
         self.ask_guard(|guard| guard.from_client(message, Now::by_clock(), &mut actions));
         let mut admitted = self.carry_out(&mut waiting, actions, ids, Some(route));
@@ -165,14 +165,14 @@ impl ClientSession {
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
         admitted.answers.retain(|answer| !is_notification(answer));
         if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
-            // The guard has let it go, so nothing else wakes the request that waits for it.
+            // The guard has dropped it, so nothing else wakes the request that waits for it.
             waiting.remove(&id);
         }
         admitted
     }
 
-    /// Judges a message of the server: returns what the client gets, borrowed if that is the very message, and `None` if
-    /// it was for the guard.
+    /// Judges a server message: returns what the client gets, borrowed if it is unchanged, and `None` if it was for
+    /// the guard.
     pub(super) fn judge_server_message<'m>(
         self: &Arc<Self>,
         route: &Route,
@@ -188,14 +188,14 @@ impl ClientSession {
         judged.map(|judged| Cow::Owned(judged.into()))
     }
 
-    /// The server says on another client's stream that its tools have changed.
+    /// Notes that the server announced a tool change on another client's stream.
     pub(super) fn tools_changed(&self, message: &[u8]) {
         let mut actions = Vec::new();
         self.guard
             .from_server(message, Now::by_clock(), &mut actions);
     }
 
-    /// The client sends no more, so its user does not answer.
+    /// The client sends no more, so its user will not answer.
     pub(super) fn client_ended(self: &Arc<Self>) {
         self.change(|guard, actions| guard.client_ended(Now::by_clock(), actions));
     }
@@ -204,14 +204,14 @@ impl ClientSession {
         self.change(|guard, actions| guard.tick(now, actions));
     }
 
-    /// Something has happened that is not a message.
+    /// Handles an event that is not a message.
     fn change(self: &Arc<Self>, happened: impl FnOnce(&Guard, &mut Vec<Action<'_>>)) {
         let mut actions = Vec::new();
         self.ask_guard(|guard| happened(guard, &mut actions));
         self.carry_out(&mut self.waiting.lock(), actions, &[], None);
     }
 
-    /// A ledger on a server makes the guard wait for it.
+    /// Asks the guard, which waits if its ledger is on a server.
     fn ask_guard(&self, ask: impl FnOnce(&Guard)) {
         if self.guard.waits() {
             unblocked(|| ask(&self.guard));
@@ -220,17 +220,17 @@ impl ClientSession {
         }
     }
 
-    /// Carries out what the guard has decided. Calls that waited are handed back to the requests that brought them; what
-    /// is returned belongs to the message that the guard has decided about, whose requests are `new`.
+    /// Carries out the guard's decisions. Calls that waited are handed back to the requests that brought them; what
+    /// is returned belongs to the message that was judged, whose requests are `new`.
     fn carry_out(
         self: &Arc<Self>,
-        waiting: &mut Waiting,
+        waiting: &mut WaitingCalls,
         actions: Vec<Action<'_>>,
         new: &[String],
         route: Option<&Route>,
-    ) -> Admitted {
-        let mut admitted = Admitted::default();
-        // Clients that wait may have gone.
+    ) -> AdmittedMessage {
+        let mut admitted = AdmittedMessage::default();
+        // Waiting clients may be gone.
         let resume = |waits: Option<UnboundedSender<CallUpdate>>, update| {
             let _gone = waits.map(|waits| waits.send(update));
         };
@@ -256,7 +256,7 @@ impl ClientSession {
                     );
                 }
                 Action::Hold(id) => {
-                    // A call that is held again came earlier, and its request waits already.
+                    // A call that is held again came earlier, and its request is already waiting.
                     if new.contains(&id) {
                         let (sender, receiver) = unbounded_channel();
                         waiting.insert(id, sender);
@@ -295,7 +295,8 @@ impl ClientSession {
         });
     }
 
-    /// Asks for the tools, apart from the request whose call came first: its client may go while others wait as well.
+    /// Requests the tools, independently of the request whose call came first: its client may leave while others wait
+    /// too.
     fn request_list(self: &Arc<Self>, route: &Route, request: Vec<u8>) {
         let route = Route {
             headers: headers::for_tools_list(&route.headers),
@@ -307,7 +308,7 @@ impl ClientSession {
             let deadline = deadline.unwrap_or_else(|| Instant::now() + LIST_TIMEOUT);
             let page = session.request_page(&route, request);
             if timeout_at(deadline.into(), page).await != Ok(Some(())) {
-                // The calls wait no longer, and get from the server what we got.
+                // The calls wait no longer, and get the same error from the server as we did.
                 session.tick(Now {
                     instant: deadline.max(Instant::now()),
                     ..Now::by_clock()
@@ -316,7 +317,7 @@ impl ClientSession {
         });
     }
 
-    /// Asks for a page of the list of tools; `None` if it does not come.
+    /// Requests a page of the tool list; `None` if it does not arrive.
     async fn request_page(self: &Arc<Self>, route: &Route, request: Vec<u8>) -> Option<()> {
         let asked = requests(&request);
         let upstream = &self.server.upstream;

@@ -1,10 +1,10 @@
-//! Which guard judges a request.
+//! Chooses the guard that judges a request.
 //!
-//! A session that the server has named has its own guard, which remembers its calls: one for each login that uses the
-//! name, so that a name that was stolen or made up shows nothing of the other login's. The same goes for conversations
-//! by the operator's header. Of all other requests no call is remembered, since nothing tells whose they are: their
-//! guards only know the list of tools, and only for requests that are alike in everything that may be a login. Such
-//! clients may use the same id at the same time, so a guard has each id in progress once.
+//! A session named by the server has its own guard, which remembers its calls: one for each login that uses the name,
+//! so that a stolen or invented name reveals nothing of the other login. The same goes for conversations named by the
+//! operator's header. For all other requests no call is remembered, since it is unknown whose they are: their guards
+//! only know the tool list, and only for requests that are alike in everything that may be a login. Such clients may
+//! use the same id at the same time, so each guard has an id in progress at most once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::client_session::{ClientSession, Route};
 use super::exchange::Exchange;
 use crate::guard::{Guard, Settings};
 
-/// How many clients are remembered. One that is forgotten and comes back has its tools asked for again.
+/// How many clients are remembered. If one that was forgotten comes back, its tools are requested again.
 const MAX_CLIENTS: usize = 10_000;
 
-/// How long a client is remembered after its last request. A conversation that was silent for a day has ended.
+/// How long a client is remembered after its last request. A conversation that was silent for a day is over.
 const CLIENT_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many requests of a client may be in progress: one that never reads answers must not take all our memory.
+/// How many requests of a client may be in progress: one that never reads answers must not use up our memory.
 const MAX_IN_PROGRESS: usize = 1_000;
 
-/// How many requests of one id may be in progress for clients that cannot be told apart.
+/// How many requests with the same id may be in progress for clients that cannot be told apart.
 const MAX_ALIKE: usize = 256;
 
 /// The guards of a client: one that remembers its calls, or several that do not.
@@ -55,7 +55,7 @@ impl ClientSessions {
         }
     }
 
-    /// Begins requests with these ids; `None` if too many of the same ids are in progress.
+    /// Begins requests with these ids; `None` if too many with the same ids are in progress.
     pub(super) fn exchange(
         &self,
         caller: &Caller,
@@ -89,14 +89,14 @@ impl ClientSessions {
     fn known(&self, known: &mut Clients, key: u128) -> Arc<ClientSession> {
         let sessions = entry(known, key, Instant::now());
         if sessions.is_empty() {
-            // The name of a session is as good as a password, so events get a hash of it.
+            // The name of a session is as sensitive as a password, so events get a hash of it.
             let guard = Guard::new(Arc::clone(&self.settings), format!("{key:032x}"));
             sessions.push(ClientSession::new(guard, Arc::clone(&self.server)));
         }
         Arc::clone(&sessions[0])
     }
 
-    /// A guard for a caller that is not, in which none of these ids is in progress.
+    /// A guard for a caller outside any session, in which none of these ids is in progress.
     fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
         let key = caller.alike(self.seed);
         let mut all = self.alike.lock();
@@ -115,8 +115,8 @@ impl ClientSessions {
         Some(session)
     }
 
-    /// The server names a session in its response to a caller: from now on its calls are remembered. `elicits` if the
-    /// client can ask the user.
+    /// Records that the server named a session in its response to a caller: from now on its calls are remembered.
+    /// `elicits` if the client can ask the user.
     pub(super) fn named(&self, caller: &Caller, name: &str, elicits: bool) {
         let key = caller.in_session(name, self.seed);
         let session = self.known(&mut self.known.lock(), key);
@@ -125,7 +125,7 @@ impl ClientSessions {
         }
     }
 
-    /// Tells the guards of clients that look alike that tools have changed.
+    /// Notifies the guards of similar clients that tools have changed.
     pub(super) fn tools_changed(&self, session: &Arc<ClientSession>, message: &[u8]) {
         let all = self.alike.lock();
         let is_this = |other: &Arc<ClientSession>| Arc::ptr_eq(other, session);
@@ -142,8 +142,8 @@ impl ClientSessions {
     }
 }
 
-/// The guards of a client. With a new one, those are forgotten that have been away for too long, and if there is no room,
-/// the one that has been away for longest; one with a request in progress stays.
+/// The guards of a client. When one is added, clients that have been away for too long are dropped and, if there is
+/// no room, the one that has been away for longest; one with a request in progress is kept.
 fn entry(clients: &mut Clients, key: u128, now: Instant) -> &mut Vec<Arc<ClientSession>> {
     if !clients.contains_key(&key) {
         let last_usage = |sessions: &[Arc<ClientSession>]| {
@@ -250,7 +250,7 @@ mod tests {
         assert!(begin(&sessions, &caller, vec!["more".to_owned()]).is_none());
         first.session.answered("0");
         assert!(begin(&sessions, &caller, vec!["more".to_owned()]).is_some());
-        // A caller outside of the session is another client.
+        // A caller outside the session is another client.
         assert!(begin(&sessions, &self::caller(None), vec!["more".to_owned()]).is_some());
     }
 

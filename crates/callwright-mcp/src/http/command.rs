@@ -1,8 +1,8 @@
-//! A server on stdio for clients that speak streamable HTTP: each of their sessions has its own process.
+//! Runs a stdio server for clients that speak streamable HTTP: each session has its own process.
 //!
-//! The guard in front of it is that of any HTTP server; this is the server. It listens on this machine only, under a secret
-//! query. Takes messages by POST and answers each with an event stream; what the server sends by itself
-//! goes to the stream that the client has opened by GET, or else to its newest request.
+//! The guard in front of it is that of any HTTP server; this is the server. It listens only on this machine, with a
+//! secret in the query. Takes messages by POST and answers each with an event stream; messages that the server sends
+//! unprompted go to the stream that the client has opened by GET, or else to its newest request.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -32,20 +32,20 @@ use crate::line_writer::{LineEnd, LineSink, LineWriter};
 use crate::message::Message;
 use crate::process::{ServerCommand, ServerProcess};
 
-/// How many sessions there may be, and with them processes.
+/// How many sessions, and thus processes, there may be.
 const MOST_SESSIONS: usize = 100;
 
 /// How long a session may be silent. Another one begins with the next `initialize`, as after a restart.
 const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
 
-/// How many messages wait for a client that has no stream open, or does not read. Then the process waits.
+/// How many messages wait for a client that has no stream open, or does not read. Beyond that, the process waits.
 const MOST_WAITING: usize = 1_000;
 
-/// How long a process may take to end once its input has ended.
+/// How long a process may take to exit after its input is closed.
 const TO_END: Duration = Duration::from_secs(2);
 
-/// Guards a server that is started with a command, for HTTP clients, until `shutdown`: see [`serve`]. Each session has its
-/// own process.
+/// Guards a server that is started with a command, for HTTP clients, until `shutdown`: see [`serve`]. Each session
+/// has its own process.
 ///
 /// # Errors
 ///
@@ -106,31 +106,35 @@ struct ProcessSession {
     streams: Mutex<Streams>,
 }
 
-/// Where messages of a process go.
+/// Where the messages of a process go.
 struct Streams {
     open: Vec<OpenStream>,
-    /// Messages for a client that has none open.
+    /// Messages for a client that has no stream open.
     waiting: VecDeque<Bytes>,
     last_used: Instant,
 }
 
 struct OpenStream {
     sender: Sender<Bytes>,
-    /// Requests that have no answer yet; `None` if the stream is for what the server sends by itself.
+    /// Requests without an answer; `None` if the stream is for messages that the server sends unprompted.
     ids: Option<Vec<String>>,
 }
 
 impl CommandServer {
     async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         if request.uri().query() != Some(&self.secret) {
-            return refused(StatusCode::FORBIDDEN, "null", "This is not for you.");
+            return refused(StatusCode::FORBIDDEN, "null", "Access denied.");
         }
         let session = self.session(request.headers());
         match (request.method().clone(), session) {
             (Method::POST, session) => {
                 let read = body::read(request.into_body(), self.most_bytes, SESSION_LIFE).await;
                 let Ok(message) = read else {
-                    return refused(StatusCode::BAD_REQUEST, "null", "The request broke off.");
+                    return refused(
+                        StatusCode::BAD_REQUEST,
+                        "null",
+                        "The request is incomplete.",
+                    );
                 };
                 self.post(session, &message)
             }
@@ -172,7 +176,7 @@ impl CommandServer {
                     return refused(StatusCode::BAD_GATEWAY, &first, why);
                 }
             },
-            // A process has one client, which says who it is at the beginning.
+            // A process has a single client, which introduces itself at the beginning.
             None if has_method(message, "server/discover") => {
                 let why = "send `initialize`";
                 return body::json(StatusCode::OK, answer::error(&first, code::NO_METHOD, why));
@@ -190,7 +194,7 @@ impl CommandServer {
             return refused(
                 StatusCode::BAD_GATEWAY,
                 &first,
-                "The MCP server does not read.",
+                "The MCP server does not read its input.",
             );
         }
         if let Ok(name) = HeaderValue::from_str(&name) {
@@ -205,7 +209,7 @@ impl CommandServer {
         let now = Instant::now();
         sessions.retain(|_, session| !session.streams.lock().are_forgotten(now));
         if sessions.len() >= MOST_SESSIONS {
-            return Err(std::io::Error::other("there are too many sessions"));
+            return Err(std::io::Error::other("too many sessions"));
         }
         let (process, stdin, stdout, mut stderr) = ServerProcess::start(&self.command)?;
         let session = Arc::new(ProcessSession {
@@ -228,7 +232,7 @@ impl CommandServer {
             while lines.advance().unwrap_or(false) {
                 reading.deliver(lines.line().trim_ascii());
             }
-            // Clients that wait see the end of their streams; others get a 404 and begin again.
+            // Waiting clients see the end of their streams; others get a 404 and start over.
             server.sessions.lock().remove(&ended);
             reading.streams.lock().open.clear();
         });
@@ -241,7 +245,7 @@ impl ProcessSession {
         self.stdin.send(&one_line(message), LineEnd::Add, false)
     }
 
-    /// A response whose events are the answers to these requests, or what the server sends by itself.
+    /// A response whose events are the answers to these requests, or messages that the server sends unprompted.
     fn open(&self, ids: Option<Vec<String>>) -> Response<Body> {
         let (sender, receiver) = channel(MOST_WAITING);
         let mut streams = self.streams.lock();
@@ -263,7 +267,7 @@ impl ProcessSession {
         response
     }
 
-    /// Passes a message of the process on to the client.
+    /// Passes a message from the process on to the client.
     fn deliver(&self, message: &[u8]) {
         if matches!(Message::read(message), Message::Other) {
             return;
@@ -295,15 +299,15 @@ impl ProcessSession {
             };
             stream.sender.clone()
         } else {
-            // The client that sent the request has gone.
+            // The client that sent the request is gone.
             return;
         };
         drop(streams);
-        // This holds up only the process, which must not fill our memory.
+        // This only holds up the process, which must not fill our memory.
         let _gone = sender.blocking_send(message);
     }
 
-    /// The client has gone: the process gets the end of its input, and is killed if it does not end.
+    /// The client is gone: closes the input of the process, and kills it if it does not exit.
     async fn end(&self) {
         self.stdin.close();
         let mut process = self.process.lock().await;
@@ -314,7 +318,7 @@ impl ProcessSession {
 }
 
 impl Streams {
-    /// Whether the client has gone: no stream is open, and nothing was sent for long.
+    /// Whether the client is gone: no stream is open, and nothing was sent for a long time.
     fn are_forgotten(&mut self, now: Instant) -> bool {
         self.open.retain(|stream| !stream.sender.is_closed());
         let silence = now.saturating_duration_since(self.last_used);
@@ -327,7 +331,7 @@ fn refused(status: StatusCode, id: &str, why: &str) -> Response<Body> {
 }
 
 fn no_session(id: &str) -> Response<Body> {
-    let why = "There is no such session. Send `initialize`.";
+    let why = "Unknown session. Send `initialize`.";
     refused(StatusCode::NOT_FOUND, id, why)
 }
 

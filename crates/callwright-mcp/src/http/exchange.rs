@@ -1,18 +1,18 @@
-//! The requests in one message of a client, until each is answered or its client has gone.
+//! The requests in one client message, until each is answered or the client is gone.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use hyper::body::Bytes;
 
-use super::client_session::{Admitted, ClientSession, Route};
+use super::client_session::{AdmittedMessage, ClientSession, Route};
 use crate::answer;
 use crate::message::{Id, Message};
 
-/// What JSON-RPC leaves to servers: something between client and server does not work.
+/// In the range that JSON-RPC leaves to servers: something between client and server failed.
 pub(super) const PROXY_ERROR: i32 = -32_000;
 
-/// A message of a client: which guard judges it, how it goes to the server, and its requests that have no answer yet.
+/// A client message: which guard judges it, how it is sent to the server, and its unanswered requests.
 pub(super) struct Exchange {
     pub(super) session: Arc<ClientSession>,
     pub(super) route: Route,
@@ -35,18 +35,18 @@ impl Exchange {
         self.open.first().cloned()
     }
 
-    pub(super) fn admit(&self, message: &[u8]) -> Admitted {
+    pub(super) fn admit(&self, message: &[u8]) -> AdmittedMessage {
         self.session.admit(&self.route, message, &self.open)
     }
 
-    /// Judges a message of the server; see [`ClientSession::judge_server_message`].
+    /// Judges a server message; see [`ClientSession::judge_server_message`].
     pub(super) fn judge_server_message<'m>(&mut self, message: &'m [u8]) -> Option<Cow<'m, [u8]>> {
         let judged = self.session.judge_server_message(&self.route, message);
         self.note_answers(message);
         judged
     }
 
-    /// A message goes to the client.
+    /// Notes the answers in a message for the client.
     pub(super) fn note_answers(&mut self, message: &[u8]) {
         if self.open.is_empty() {
             return;
@@ -58,7 +58,7 @@ impl Exchange {
         }
     }
 
-    /// Errors for all requests that have no answer yet. None comes any more.
+    /// Errors for all unanswered requests. No answer will come any more.
     pub(super) fn fail(&mut self, why: &str) -> Vec<Vec<u8>> {
         let failed = std::mem::take(&mut self.open).into_iter().map(|id| {
             self.session.abandoned(&id);
@@ -87,8 +87,8 @@ pub(super) fn requests(message: &[u8]) -> Vec<String> {
     })
 }
 
-/// The ids of the requests that a message answers. Client and server number their requests independently, so a request
-/// of the server may have the id of one of the client's.
+/// The ids of the requests that a message answers. Client and server number their requests independently, so a
+/// request from the server may have the id of one from the client.
 pub(super) fn answers(message: &[u8]) -> Vec<String> {
     ids(message, |message| match message {
         Message::Response { id, .. } => Some(id),
@@ -108,19 +108,19 @@ fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<Stri
     }
 }
 
-/// Whether a message is a request or a notification of a method.
+/// Whether a message is a request or a notification with this method.
 pub(super) fn has_method(message: &[u8], name: &str) -> bool {
     matches!(Message::read(message),
         Message::Request { method, .. } | Message::Notification { method, .. } if method == name)
 }
 
 pub(super) fn is_batch(message: &[u8]) -> bool {
-    // Looked for before anything is read.
+    // Checked before anything is parsed.
     message.trim_ascii_start().starts_with(b"[")
         && matches!(Message::read(message), Message::Batch(_))
 }
 
-/// Messages as one: an array if there are several, or if they came as one. `None` if there is nothing to send.
+/// Combines messages: into an array if there are several, or if they came as one. `None` if there is nothing to send.
 pub(super) fn together(mut messages: Vec<Vec<u8>>, is_batch: bool) -> Option<Bytes> {
     match &mut messages[..] {
         [] => None,
@@ -129,7 +129,7 @@ pub(super) fn together(mut messages: Vec<Vec<u8>>, is_batch: bool) -> Option<Byt
     }
 }
 
-/// A message on one line. JSON has line breaks only between its parts.
+/// A message on a single line. JSON only has line breaks between its tokens.
 pub(super) fn one_line(message: &[u8]) -> Vec<u8> {
     let is_break = |byte: u8| matches!(byte, b'\n' | b'\r');
     let bytes = message.iter();

@@ -1,9 +1,9 @@
 //! MCP's own headers.
 //!
-//! Since 2026-07-28 some repeat what the message says: its method, its tool, and the arguments that the tool's schema
-//! marks with `x-mcp-header`. A server refuses a message that they do not agree with. Here they are written for a client
-//! on stdio, and corrected for a call that was repaired. Other headers of a client stay as they are: if they disagree
-//! with its message, the server is to say so.
+//! Since 2026-07-28 some of them repeat parts of the message: its method, its tool, and the arguments that the tool's
+//! schema marks with `x-mcp-header`. A server refuses a message that disagrees with them. They are written here for a
+//! client on stdio, and corrected for a repaired call. A client's other headers are never changed: if they disagree
+//! with its message, it is for the server to say so.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,13 +19,13 @@ use crate::members::{members, string};
 use crate::message::Message;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The event after which a stream goes on.
+/// The event after which a stream is resumed.
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// The tool, prompt or resource of the message.
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// How headers begin that repeat an argument.
+/// The prefix of headers that repeat an argument.
 const PARAMETER: &str = "mcp-param-";
 
 pub(super) const OF_MESSAGES: [(HeaderName, HeaderValue); 2] = [
@@ -36,7 +36,7 @@ pub(super) const OF_MESSAGES: [(HeaderName, HeaderValue); 2] = [
     ),
 ];
 
-/// Headers for the guard's own question for the tools, from those of the call that waits for it.
+/// Headers for the guard's own request for the tools, based on those of the call that waits for it.
 pub(super) fn for_tools_list(headers: &HeaderMap) -> HeaderMap {
     let is_of_call = |name: &HeaderName| {
         *name == LAST_EVENT || *name == NAME || name.as_str().starts_with(PARAMETER)
@@ -54,7 +54,7 @@ pub(super) fn for_tools_list(headers: &HeaderMap) -> HeaderMap {
     headers
 }
 
-/// What headers repeat of a request.
+/// The parts of a request that headers repeat.
 struct Repeated<'m> {
     protocol: Option<Cow<'m, str>>,
     method: Cow<'m, str>,
@@ -85,8 +85,8 @@ impl<'m> Repeated<'m> {
     }
 }
 
-/// Writes the headers of a message that comes without any, if its protocol wants some. `schema` knows the input schemas
-/// of tools.
+/// Writes the headers of a message that came without any, if its protocol requires them. `schema` looks up the input
+/// schemas of tools.
 pub(super) fn mirror(
     headers: &mut HeaderMap,
     message: &[u8],
@@ -101,7 +101,7 @@ pub(super) fn mirror(
     }
 }
 
-/// Corrects the headers of a call that was repaired, if it came with such.
+/// Corrects the headers of a repaired call, if it came with such headers.
 pub(super) fn mirror_repaired(
     headers: &mut HeaderMap,
     message: &[u8],
@@ -128,7 +128,7 @@ fn set_name_and_arguments(
         let value = message.arguments.and_then(|all| scalar(all, &path));
         match value {
             Some(value) => set(headers, header, &value),
-            // An argument that is not there has no header either.
+            // A missing argument has no header either.
             None => drop(headers.remove(header)),
         }
     }
@@ -181,7 +181,7 @@ fn scalar(arguments: &RawValue, path: &[&str]) -> Option<String> {
     match at.get().as_bytes().first()? {
         b'"' => serde_json::from_str(at.get()).ok(),
         b'{' | b'[' | b'n' => None,
-        // Numbers and booleans, as they are written.
+        // Numbers and booleans, as written.
         _ => Some(at.get().to_owned()),
     }
 }
@@ -192,7 +192,7 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-/// A value as a header carries it: as it is, or as base64 if it would not arrive unchanged.
+/// A header value: as it is, or as base64 if it would not arrive unchanged.
 fn encoded(value: &str) -> String {
     let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && value.trim() == value
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_question_for_the_tools_has_its_own_headers() {
+    fn the_request_for_the_tools_has_its_own_headers() {
         let sent = [
             ("mcp-method", "tools/call"),
             ("mcp-name", "Add"),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_arrive_is_encoded() {
+    fn values_that_headers_cannot_carry_are_encoded() {
         for (value, header) in [
             ("", ""),
             ("us west 1", "us west 1"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_with_headers_get_others_when_they_are_repaired() {
+    fn only_repaired_calls_that_came_with_headers_get_new_ones() {
         let message =
             br#"{"id":1,"method":"tools/call","params":{"name":"add","arguments":{"region":"x"}}}"#;
         let mut headers = HeaderMap::new();

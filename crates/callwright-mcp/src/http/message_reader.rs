@@ -1,4 +1,4 @@
-//! The messages in a response that is ours to read: to the guard's own question for the tools, and to a bridged client.
+//! Reads the messages in a response meant for us: to the guard's own request for the tools, and to a bridged client.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use hyper::Response;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderValue;
 
-/// How long to wait before a stream that has ended is asked for again, if the server does not say.
+/// How long to wait before requesting an ended stream again, if the server does not say.
 const USUAL_RETRY: Duration = Duration::from_secs(1);
 
-/// A server that asks for a longer wait would keep a client waiting for nothing.
+/// The longest such wait: a server that asks for more would keep a client waiting for nothing.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// Reads the messages of a response, one after the other.
 pub(super) struct MessageReader {
-    /// The response, if it is one message.
+    /// The response, if it is a single message.
     whole: Option<Bytes>,
     events: Option<EventReader>,
-    /// The id of the last event, after which the stream can be taken up again.
+    /// The id of the last event, after which the stream can be resumed.
     pub(super) last_id: Option<HeaderValue>,
     pub(super) retry: Duration,
-    /// Whether any event has come since the stream was last taken up.
+    /// Whether any event has arrived since the stream was last resumed.
     pub(super) has_come: bool,
 }
 
 impl MessageReader {
-    /// `None` if there are no messages in this response. One that failed may hold a message that says why.
+    /// `None` if there are no messages in this response. A failed response may contain a message that says why.
     pub(super) async fn open(
         response: Response<Incoming>,
         upstream: &Upstream,
@@ -44,7 +44,7 @@ impl MessageReader {
         match MediaType::of(response.headers()) {
             MediaType::Json => {
                 let whole = upstream.read(response.into_body()).await?;
-                // Servers that only took a message send an empty one.
+                // Servers that merely accept a message send an empty body.
                 reader.whole = Some(whole).filter(|whole| !whole.trim_ascii().is_empty());
             }
             MediaType::EventStream if response.status().is_success() => {
@@ -60,13 +60,13 @@ impl MessageReader {
         self.events.is_some()
     }
 
-    /// Goes on with another stream; without one there are no more messages.
+    /// Continues with another stream; without one there are no more messages.
     pub(super) fn resume(&mut self, stream: Option<MessageReader>) {
         self.events = stream.and_then(|stream| stream.events);
         self.has_come = false;
     }
 
-    /// The next message; `None` at the end, and where the response breaks off.
+    /// The next message; `None` at the end, or when the response breaks off.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         if let Some(whole) = self.whole.take() {
             return Some(whole);
@@ -88,7 +88,7 @@ impl MessageReader {
     }
 }
 
-/// The message that an event carries; `None` if it carries none.
+/// The message in an event; `None` if it carries none.
 pub(super) fn message_in(event: EventFields<'_>) -> Option<Cow<'_, [u8]>> {
     let is_message = event.name.is_none_or(|name| name == b"message");
     event.data.filter(|_| is_message)

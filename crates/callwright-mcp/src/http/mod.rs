@@ -1,16 +1,16 @@
 //! The guard in front of a server that speaks MCP over streamable HTTP.
 //!
-//! Takes requests of clients; passes them on to the server, and its responses back. Calls and their results are judged
-//! on the way. Everything else passes as it is, headers and credentials included; credentials are never written down.
-//! Connections, event streams and host checks are `callwright-http`'s; what is here is MCP's.
+//! Takes client requests; forwards them to the server, and its responses back. Calls and their results are judged on
+//! the way. Everything else passes unchanged, headers and credentials included; credentials are never written to
+//! disk. Connections, event streams and host checks are in `callwright-http`; this module is about MCP.
 //!
-//! - `proxy`, `response`: one HTTP request on its way to the server, and the response on its way back
+//! - `proxy`, `response`: one HTTP request on its way to the server, and its response on the way back
 //! - `bridge`: the same for a client on stdio
 //! - `command`: the same for a server on stdio
 //! - `caller`, `client_sessions`: who sent a request, and which guard judges it
-//! - `client_session`: the guard of one client, and its calls that wait for the list of tools or for the user
+//! - `client_session`: the guard of one client, and its calls that wait for the tool list or for the user
 //! - `exchange`: the requests of one client message, until each is answered
-//! - `message_reader`: the messages in a response that is ours to read
+//! - `message_reader`: the messages in a response meant for us
 //! - `headers`: MCP's own headers, and those that repeat parts of the message
 
 mod bridge;
@@ -47,32 +47,32 @@ pub use callwright_http::server::raise_open_file_limit;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// The server (`http://localhost:8000/mcp`), its clients, and how long things may take. Clients are not asked who they
-    /// are.
+    /// The server (`http://localhost:8000/mcp`), its clients, and timeouts. Clients are not authenticated.
     pub proxy: ProxyOptions,
-    /// A header that tells conversations of a client apart, where the server does not name sessions: `x-thread-id`.
+    /// A header that distinguishes conversations of a client, if the server does not name sessions: `x-thread-id`.
     /// Without one, calls of such clients are judged one by one, and none is remembered.
     pub session_header: Option<String>,
     /// Headers for each request of a [`bridge`], whose client sends none.
     pub headers: Vec<(String, String)>,
-    /// The pages for operators. Without them nothing is at their paths.
+    /// The operator pages. Without them, their paths do not exist.
     pub pages: Option<Arc<OperatorPages>>,
 }
 
 impl Options {
-    /// The defaults, in front of a server.
+    /// The default options for a server.
     pub fn new(upstream: impl Into<String>) -> Self {
         Options {
             proxy: ProxyOptions {
                 upstream: upstream.into(),
                 limits: UpstreamLimits {
-                    // A server on the other side of the world answers in one; one that is down never does.
+                    // A server on the other side of the world answers within one second; one that is down never does.
                     connect: Duration::from_secs(10),
-                    // Tools that build or search may be silent for long; after half an hour they have most likely stopped.
+                    // Tools that build or search may be silent for a long time; after half an hour they have most
+                    // likely hung.
                     silence: Duration::from_secs(30 * 60),
-                    // Files travel in messages as base64; a message is in memory twice.
+                    // Files are sent in messages as base64; a message is in memory twice.
                     max_bytes: 64 * 1024 * 1024,
-                    // Servers in Python and Node close theirs after five seconds.
+                    // Python and Node servers close theirs after five seconds.
                     idle_connection: Duration::from_secs(3),
                 },
                 allow_remote: false,
@@ -89,7 +89,7 @@ impl Options {
 }
 
 impl fmt::Debug for Options {
-    /// Without the headers, which may hold secrets.
+    /// Omits the headers, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("proxy", &self.proxy)
@@ -97,12 +97,13 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Guards a server until `shutdown`. Then no client is accepted, calls in progress have [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to end, and
-/// streams that do not end by themselves are ended.
+/// Guards a server until `shutdown`. Then no new clients are accepted, calls in progress have
+/// [`ProxyOptions::finish`](callwright_http::proxy::ProxyOptions::finish) to complete, and streams that do not end by
+/// themselves are closed.
 ///
 /// # Errors
 ///
-/// If an option is invalid, or if other machines can reach the listener and that is not allowed.
+/// If an option is invalid, or if the listener is reachable from other machines and that is not allowed.
 pub async fn serve(
     listener: TcpListener,
     options: Options,
@@ -147,7 +148,7 @@ impl GuardedServer {
         }))
     }
 
-    /// A sentence about what went wrong, and what to do next.
+    /// A sentence about what went wrong, and what to do about it.
     fn describe(&self, error: &TransferError) -> String {
         format!("The MCP server at {} {error}", self.upstream)
     }

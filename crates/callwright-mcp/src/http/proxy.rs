@@ -1,7 +1,7 @@
 //! One HTTP request of a client on its way to the server.
 //!
-//! Messages go by POST and to one endpoint, so that each is judged. Other requests, such as those for the server's own
-//! messages and for how to log in, pass without a body.
+//! Messages are sent by POST and to a single endpoint, so that each is judged. Other requests, such as those for the
+//! server's own messages and for login metadata, pass without a body.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,34 +21,34 @@ use tokio::time::timeout;
 
 use super::GuardedServer;
 use super::caller::Caller;
-use super::client_session::{Admitted, CallCancelled, Route};
+use super::client_session::{AdmittedMessage, CallCancelled, Route};
 use super::client_sessions::ClientSessions;
 use super::exchange::{Exchange, PROXY_ERROR, has_method, is_batch, requests, together};
 use super::headers;
 use crate::answer;
 use crate::message::Message;
 
-/// How long a client may take to send a message. Slow lines send megabytes in that time.
+/// How long a client may take to send a message. Slow connections send megabytes in that time.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) struct Proxy {
     pub(super) host_check: HostCheck,
     pub(super) server: Arc<GuardedServer>,
     pub(super) sessions: ClientSessions,
-    /// Tells conversations apart where the server does not.
+    /// Distinguishes conversations where the server does not.
     pub(super) session_header: Option<HeaderName>,
     pub(super) draining: Draining,
     pub(super) pages: Option<Arc<OperatorPages>>,
 }
 
-/// Why a request gets no answer of the server.
+/// Why a request gets no answer from the server.
 pub(super) struct HttpRefusal {
     status: StatusCode,
     id: Option<String>,
     why: String,
 }
 
-pub(super) type Reply = Result<Response<Body>, HttpRefusal>;
+pub(super) type HttpReply = Result<Response<Body>, HttpRefusal>;
 
 impl HttpRefusal {
     fn new(status: StatusCode, why: impl Into<String>) -> Self {
@@ -61,7 +61,7 @@ impl HttpRefusal {
         HttpRefusal { id, ..self }
     }
 
-    /// A JSON-RPC error. Its id is `null` where there is no request, or none that can be read.
+    /// A JSON-RPC error. Its id is `null` if there is no request, or its id cannot be read.
     pub(super) fn into_response(self) -> Response<Body> {
         let id = self.id.as_deref().unwrap_or("null");
         body::json(self.status, answer::error(id, PROXY_ERROR, &self.why))
@@ -87,16 +87,16 @@ impl Proxy {
         response
     }
 
-    async fn reply(self: &Arc<Self>, from: IpAddr, request: Request<Incoming>) -> Reply {
+    async fn reply(self: &Arc<Self>, from: IpAddr, request: Request<Incoming>) -> HttpReply {
         let (parts, body) = request.into_parts();
         if let Some(objection) = self.host_check.objection(&parts.headers) {
             return Err(HttpRefusal::new(StatusCode::FORBIDDEN, objection));
         }
         let (path, endpoint) = (parts.uri.path(), self.server.upstream.path());
         let is_endpoint = path == endpoint || path == "/" || path == "/mcp";
-        // Where clients look for how to log in.
+        // Where clients look up how to log in.
         if !is_endpoint && !path.starts_with("/.well-known/") {
-            let why = "Nothing is here. The MCP server is at /mcp.";
+            let why = "Not found. The MCP server is at /mcp.";
             return Err(HttpRefusal::new(StatusCode::NOT_FOUND, why));
         }
         let body = self.upload(body).await?;
@@ -105,7 +105,7 @@ impl Proxy {
         match parts.method {
             Method::POST if is_endpoint => self.post(caller, &parts, body).await,
             _ if !body.is_empty() || !(is_endpoint || is_unambiguous(path)) => {
-                let why = "Messages go to the MCP server by POST, and only there.";
+                let why = "Send messages to the MCP endpoint by POST.";
                 Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, why))
             }
             _ => self.pass(caller, &parts, is_endpoint).await,
@@ -119,7 +119,7 @@ impl Proxy {
             Ok(Ok(body)) => return Ok(body),
             Ok(Err(TransferError::TooLarge(_))) => (
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("The message has more than {max_bytes} bytes. Send less."),
+                format!("The message has more than {max_bytes} bytes. Send a smaller one."),
             ),
             Ok(Err(TransferError::Silent(_))) | Err(_) => (
                 StatusCode::REQUEST_TIMEOUT,
@@ -127,14 +127,14 @@ impl Proxy {
             ),
             Ok(Err(_)) => (
                 StatusCode::BAD_REQUEST,
-                "The request broke off. Send it again.".to_owned(),
+                "The request is incomplete. Send it again.".to_owned(),
             ),
         };
         Err(HttpRefusal::new(status, why))
     }
 
-    /// Messages of the client.
-    async fn post(self: &Arc<Self>, caller: Caller, parts: &Parts, body: Bytes) -> Reply {
+    /// Handles messages from the client.
+    async fn post(self: &Arc<Self>, caller: Caller, parts: &Parts, body: Bytes) -> HttpReply {
         if is_compressed(&parts.headers) {
             let why = "The message is compressed and cannot be judged. Send it uncompressed.";
             return Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
@@ -157,8 +157,8 @@ impl Proxy {
         }
     }
 
-    /// Everything else: streams of the server's own messages, the end of a session, preflight requests of browsers.
-    async fn pass(self: &Arc<Self>, caller: Caller, parts: &Parts, is_endpoint: bool) -> Reply {
+    /// Everything else: streams of the server's own messages, the end of a session, preflight requests from browsers.
+    async fn pass(self: &Arc<Self>, caller: Caller, parts: &Parts, is_endpoint: bool) -> HttpReply {
         let upstream = &self.server.upstream;
         let endpoint = if is_endpoint {
             upstream.endpoint(parts.uri.query())
@@ -186,7 +186,7 @@ impl Proxy {
             proxy: Arc::clone(self),
             caller,
             body: Bytes::new(),
-            admitted: Admitted::default(),
+            admitted: AdmittedMessage::default(),
         };
         request.respond(response).await
     }
@@ -199,12 +199,12 @@ impl Proxy {
     ) -> Result<Exchange, HttpRefusal> {
         let first = ids.first().cloned();
         self.sessions.exchange(caller, route, ids).ok_or_else(|| {
-            let why = "Too many requests of this client, or with this id, are in progress. Wait for their answers.";
+            let why = "Too many requests from this client, or with this id, are in progress. Wait for their answers.";
             HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, why).to(first)
         })
     }
 
-    /// The server does not do its part.
+    /// The response when the server fails.
     pub(super) fn failed(&self, error: &TransferError) -> HttpRefusal {
         let status = match error {
             TransferError::Silent(_) => StatusCode::GATEWAY_TIMEOUT,
@@ -216,7 +216,7 @@ impl Proxy {
     }
 }
 
-/// Whether every server takes a path for the same one: `/.well-known/../mcp` is `/mcp` to some.
+/// Whether every server interprets a path the same way: `/.well-known/../mcp` is `/mcp` to some.
 fn is_unambiguous(path: &str) -> bool {
     !path.contains(['%', '\\', ';']) && path.split('/').all(|part| !matches!(part, "." | ".."))
 }
@@ -227,7 +227,7 @@ pub(super) struct ProxiedRequest {
     pub(super) caller: Caller,
     /// As the client sent it; empty if it only listens.
     pub(super) body: Bytes,
-    pub(super) admitted: Admitted,
+    pub(super) admitted: AdmittedMessage,
 }
 
 impl ProxiedRequest {
@@ -239,8 +239,8 @@ impl ProxiedRequest {
         })
     }
 
-    /// Sends on what may go on, and answers with what comes back.
-    pub(super) async fn forward(mut self) -> Reply {
+    /// Forwards what may be forwarded, and answers with the response.
+    pub(super) async fn forward(mut self) -> HttpReply {
         for answer in &self.admitted.answers {
             self.exchange.note_answers(answer);
         }
@@ -262,8 +262,8 @@ impl ProxiedRequest {
         }
     }
 
-    /// The reply where nothing goes to the server.
-    fn unsent(&mut self) -> Reply {
+    /// The reply when nothing is sent to the server.
+    fn unsent(&mut self) -> HttpReply {
         let status = match Message::read(&self.body) {
             Message::Other => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
@@ -275,13 +275,13 @@ impl ProxiedRequest {
             let why = "A call needs an id.";
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, why));
         }
-        // Taken, and there is nothing to say.
+        // Accepted, with nothing to say.
         let mut response = Response::new(body::full(Bytes::new()));
         *response.status_mut() = StatusCode::ACCEPTED;
         Ok(response)
     }
 
-    /// The answers of the guard alone, if there are any.
+    /// The guard's own answers, if there are any.
     pub(super) fn own_answers(&mut self, status: StatusCode) -> Option<Response<Body>> {
         let answers = std::mem::take(&mut self.admitted.answers);
         let answers = together(answers, is_batch(&self.body))?;

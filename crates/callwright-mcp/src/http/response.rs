@@ -1,4 +1,4 @@
-//! The server's response on its way back to the client: judged, with answers of the guard beside it.
+//! The server's response on its way back to the client: judged, together with the guard's own answers.
 
 use std::borrow::Cow;
 use std::future::ready;
@@ -17,19 +17,19 @@ use hyper::{Response, StatusCode};
 use super::exchange::{has_method, together};
 use super::headers::SESSION;
 use super::message_reader::message_in;
-use super::proxy::{HttpRefusal, ProxiedRequest, Reply};
+use super::proxy::{HttpRefusal, HttpReply, ProxiedRequest};
 use crate::call::can_elicit;
 use crate::message::Message;
 
 impl ProxiedRequest {
-    pub(super) async fn respond(mut self, response: Response<Incoming>) -> Reply {
+    pub(super) async fn respond(mut self, response: Response<Incoming>) -> HttpReply {
         self.note_session(&response);
         let media_type = MediaType::of(response.headers());
         if media_type != MediaType::Other && is_compressed(response.headers()) {
             return Err(self.failed(&TransferError::Compressed));
         }
         if media_type == MediaType::Other {
-            // A success without a message: the server only had to take what it got.
+            // A success without a message: the server only had to accept the request.
             let is_taken = response.status().is_success();
             let own = is_taken.then(|| self.own_answers(StatusCode::OK)).flatten();
             return Ok(own.unwrap_or_else(|| body::passed_through(response)));
@@ -50,7 +50,7 @@ impl ProxiedRequest {
         Ok(response)
     }
 
-    /// Notes sessions that the server begins, confirms or has forgotten.
+    /// Records sessions that the server begins, confirms or has lost.
     fn note_session(&self, response: &Response<Incoming>) {
         let (sessions, caller) = (&self.proxy.sessions, &self.caller);
         let asked_in = caller.session();
@@ -71,7 +71,7 @@ impl ProxiedRequest {
         }
     }
 
-    /// A response of one message, or of an array of them, with the guard's own answers.
+    /// A response with one message, or an array of them, together with the guard's own answers.
     fn judge_whole(&mut self, message: Bytes) -> Bytes {
         let message = match self.exchange.judge_server_message(&message) {
             Some(Cow::Borrowed(_)) => message,
@@ -84,14 +84,14 @@ impl ProxiedRequest {
         }
         match Message::read(&message) {
             Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().into())),
-            // Servers that only took a message send an empty one.
+            // Servers that merely accept a message send an empty body.
             _ if message.trim_ascii().is_empty() => {}
             _ => all.push(message.into()),
         }
         together(all, true).unwrap_or_default()
     }
 
-    /// A stream that begins with a question to the user. The answer to the call comes on the same stream.
+    /// A stream that begins with a question to the user. The answer to the call follows on the same stream.
     pub(super) fn ask(self, question: &[u8]) -> Response<Body> {
         let question = body::full(message_event(question));
         let rest = stream::unfold(Some(self), |request| async move {
@@ -115,8 +115,8 @@ fn message_event(message: &[u8]) -> Bytes {
     sse::event("message", message).into()
 }
 
-/// A reply as events, whatever it is.
-async fn as_events(reply: Reply) -> Body {
+/// Any reply as events.
+async fn as_events(reply: HttpReply) -> Body {
     let response = reply.unwrap_or_else(HttpRefusal::into_response);
     if MediaType::of(response.headers()) == MediaType::EventStream {
         return response.into_body();
@@ -136,7 +136,7 @@ struct JudgedStream {
     request: ProxiedRequest,
     events: EventReader,
     draining: Draining,
-    /// Whether the stream does not end by itself, so that it ends when the guard drains.
+    /// Whether the stream does not end by itself, so it ends when the guard drains.
     is_endless: bool,
     is_over: bool,
 }
@@ -188,7 +188,7 @@ impl JudgedStream {
         } = &mut self.request;
         let has_session = caller.session().is_some();
         let fields = EventFields::read(&event);
-        // Only streams of a session can be taken up again.
+        // Only streams of a session can be resumed.
         exchange.is_resumable |= has_session && fields.id.is_some();
         let Some(message) = message_in(fields) else {
             return event;
@@ -204,8 +204,7 @@ impl JudgedStream {
         changed.map_or(event, Bytes::from)
     }
 
-    /// The stream breaks. A client that can take it up again does so; others get an error for each request that has no
-    /// answer.
+    /// The stream broke. A client that can resume it does so; others get an error for each unanswered request.
     fn broken(&mut self, error: &TransferError) -> Result<Bytes, BoxError> {
         self.is_over = true;
         let why = self.request.proxy.server.describe(error);

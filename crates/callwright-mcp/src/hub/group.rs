@@ -1,4 +1,4 @@
-//! The servers that share a guard, and the prefixes of their tools' names.
+//! The servers that share a guard, and the prefixes of their tool names.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,28 +8,28 @@ use super::names::{SEPARATOR, in_plain_letters};
 use crate::config::{ConfigError, ConfigFault, ServerEntry, Servers};
 use crate::process::ServerCommand;
 
-/// Leaves more than twenty letters for the name of a tool.
+/// Leaves more than twenty characters for the name of a tool.
 const LONGEST_NAME: usize = 40;
 
 /// The servers that share a guard.
 #[derive(Debug, Clone)]
 pub struct ServerGroup {
     pub(crate) members: Vec<GroupMember>,
-    /// Whether the only server is shown to the client as it is, and not as one of many.
+    /// Whether the only server is presented to the client unchanged, not as one of many.
     pub(crate) is_direct: bool,
-    /// How long servers may take to answer `initialize`. Many that take longer are added later; one that was started again
-    /// is given up.
+    /// How long servers may take to answer `initialize`. In a group, slower ones are added later; one that was
+    /// restarted is given up.
     pub start_limit: Duration,
 }
 
-/// Common clients give us ten seconds and more, and a server that takes longer should not cost the client the others.
+/// Common clients give us ten seconds or more, and a slow server should not cost the client the others.
 const START_LIMIT: Duration = Duration::from_secs(7);
 
 #[derive(Debug, Clone)]
 pub(crate) struct GroupMember {
-    /// As in the configuration; empty for a server that is shown as it is.
+    /// As in the configuration; empty for a server that is presented unchanged.
     pub(crate) name: String,
-    /// What the names of its tools start with.
+    /// The prefix of its tool names.
     pub(crate) prefix: String,
     pub(crate) endpoint: Endpoint,
 }
@@ -45,7 +45,7 @@ pub(crate) enum Endpoint {
 }
 
 impl ServerGroup {
-    /// A single server, which is started with a command. Everything it says passes untouched.
+    /// A single server, which is started with a command. Everything it sends passes unchanged.
     pub fn direct(program: OsString, arguments: Vec<OsString>) -> Self {
         let command = ServerCommand {
             program,
@@ -64,7 +64,7 @@ impl ServerGroup {
         }
     }
 
-    /// The servers of a configuration file, in the order of their names.
+    /// The servers of a configuration file, sorted by name.
     ///
     /// # Errors
     /// If there is none, or if tools of two servers could have the same name.
@@ -132,7 +132,7 @@ impl GroupMember {
     }
 }
 
-/// A server in a sentence for the client: without its command, which may hold secrets.
+/// A server's name in a sentence for the client, without its command, which may contain secrets.
 pub(crate) fn describe(name: &str) -> String {
     match name {
         "" => "the MCP server".to_owned(),

@@ -1,7 +1,7 @@
-//! What the client has said at the beginning, repeated for a server that is started again.
+//! The client's handshake, repeated for a restarted server.
 //!
 //! Takes every line of the client; keeps its `initialize` and `notifications/initialized`. The server's answer to the
-//! repetition is ours, and never reaches the client.
+//! repetition is for us, and never reaches the client.
 
 use std::io::Read;
 
@@ -15,7 +15,7 @@ use crate::message::{Message, place, with_edits};
 /// The id of our own `initialize`.
 const RESTART_ID: &str = "\"callwright-restart\"";
 
-/// See the module.
+/// See the module documentation.
 #[derive(Default)]
 pub(super) struct Handshake(Mutex<Heard>);
 
@@ -28,9 +28,9 @@ struct Heard {
 }
 
 impl Handshake {
-    /// Looks at a line of the client.
+    /// Looks at a line from the client.
     pub(super) fn note(&self, line: &[u8]) {
-        // Looked for before anything is read.
+        // Checked before anything is parsed.
         let names = [&b"initialize"[..], b"server/discover"];
         if !names.iter().any(|name| memmem::find(line, name).is_some()) {
             return;
@@ -57,7 +57,7 @@ impl Handshake {
         self.0.lock().is_done
     }
 
-    /// Repeats it for a server that was started again; `None` if the server does not answer it.
+    /// Repeats it for a restarted server; `None` if the server does not answer it.
     pub(super) fn repeat<R: Read>(
         &self,
         stdin: &LineWriter,

@@ -1,9 +1,9 @@
 //! The threads between the client and its servers.
 //!
-//! One thread reads the client, one each server. Each shows what it reads to the guard, and to the router if there are
-//! many servers, and sends the outcome on itself, so that a message costs one read and one write. A thread may wait for
-//! the client, but only the client's own thread ever waits for a server (see [`LineWriter`]); otherwise two sides that
-//! wait for each other could stop us. Passed deadlines and ended servers are handled on threads of their own.
+//! One thread reads the client, one each server. Each passes what it reads to the guard, and to the router if there
+//! are several servers, and sends the outcome itself, so that a message costs one read and one write. A thread may
+//! wait for the client, but only the client's own thread ever waits for a server (see [`LineWriter`]); otherwise two
+//! sides waiting for each other could deadlock. Passed deadlines and exited servers are handled on separate threads.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -24,17 +24,17 @@ use crate::line_reader::{LineReader, has_inner_line_break};
 use crate::line_writer::{LineEnd, LineSink, LineWriter, Unsent};
 use crate::message::Message;
 
-/// Gets a sentence each for the operator.
+/// Receives warnings for the operator, one sentence each.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Reported to the lifecycle of the session.
 #[derive(Debug)]
 pub(super) enum HubEvent {
-    /// The client has ended or got its first message, or there may be a new deadline.
+    /// The client has disconnected or received its first message, or there may be a new deadline.
     Changed,
-    /// A server has closed its output; which start of it, counted from 0.
+    /// A server has closed its output; the second number says which start of it, counted from 0.
     OutputEnded(usize, usize),
-    /// A server has to be started again. Its writer is detached already.
+    /// A server has to be restarted. Its writer is already detached.
     Restart(usize),
     /// A list of tools is to be compiled.
     Compile(ToolCompilation),
@@ -42,39 +42,39 @@ pub(super) enum HubEvent {
 
 pub(super) struct Hub {
     pub(super) guard: Guard,
-    /// `None` if there is a single server whose messages pass untouched.
+    /// `None` if there is a single server whose messages pass unchanged.
     pub(super) router: Option<Router>,
     to_client: LineWriter,
     pub(super) servers: Vec<ServerLink>,
     events: UnboundedSender<HubEvent>,
     pub(super) warn: Warn,
-    /// How long a message may be.
+    /// The largest message, in bytes.
     pub(super) most_bytes: usize,
     /// How long a server may take for the handshake.
     pub(super) start_limit: Duration,
     pub(super) handshake: Handshake,
-    /// How many servers ended before they should.
+    /// How many servers exited unexpectedly.
     pub(super) lost: AtomicUsize,
-    /// How many servers have ended, and what waits for them is being answered.
+    /// How many servers have exited while their pending requests are being answered.
     pub(super) settling: AtomicUsize,
-    /// Whether servers are being ended, so that their end is not an error.
+    /// Whether servers are being stopped, so that their exit is not an error.
     pub(super) is_ending: AtomicBool,
     /// Whether the client sends no more, or reads no more.
     pub(super) client_ended: AtomicBool,
     pub(super) has_spoken: AtomicBool,
-    /// How many messages are being handled that may lead to others for servers.
+    /// How many messages are being handled that may lead to messages for servers.
     pub(super) busy: AtomicUsize,
 }
 
 /// Our side of the connection to one server.
 pub(super) struct ServerLink {
-    /// Put before its lines on stderr; empty for none.
+    /// Printed before its lines on stderr; empty for none.
     label: String,
     writer: Mutex<Arc<LineWriter>>,
     /// Whether its thread waits for output.
     pub(super) is_awaited: AtomicBool,
     is_process: bool,
-    /// How often it was started again: output of earlier starts does not count.
+    /// How many times it was restarted: output of earlier processes does not count.
     pub(super) generation: AtomicUsize,
 }
 
@@ -87,7 +87,7 @@ impl ServerLink {
         Arc::clone(&self.writer.lock())
     }
 
-    /// Another process takes the place of the one until now, which sees the end of its input.
+    /// Switches to a new process; the old one sees the end of its input.
     pub(super) fn replace_writer(&self, writer: Arc<LineWriter>) {
         std::mem::replace(&mut *self.writer.lock(), writer).close();
     }
@@ -108,7 +108,7 @@ impl Hub {
             generation: AtomicUsize::new(0),
             is_awaited: AtomicBool::new(false),
         };
-        // A name that no other session has, in ledgers and records that are shared.
+        // A name that no other session has in shared ledgers and records.
         let name = format!("{:012x}", fastrand::u64(..) >> 16);
         Hub {
             most_bytes: settings.most_bytes,
@@ -135,7 +135,7 @@ impl Hub {
             match lines.advance() {
                 Ok(true) => {}
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    (self.warn)(&format!("the client: {error}; no server gets it"));
+                    (self.warn)(&format!("the client: {error}; the message is dropped"));
                     let error = answer::error("null", code::NOT_JSON, &error.to_string());
                     self.send_to_client(&error, LineEnd::Add, false);
                     if lines.skip_line().unwrap_or(false) {
@@ -160,7 +160,7 @@ impl Hub {
             } else {
                 self.guard.from_client(line, Now::by_clock(), &mut actions);
             }
-            // Messages for one server are collected while more are here.
+            // Messages for a single server are collected while more are available.
             let more = self.router.is_none() && lines.has_next();
             self.perform(actions, more);
             if let (None, [only]) = (&self.router, &self.servers[..]) {
@@ -168,7 +168,7 @@ impl Hub {
                 if !more {
                     let _ = writer.flush();
                 }
-                // This holds up only the client, which must not fill our memory.
+                // This only holds up the client, which must not fill our memory.
                 writer.wait_until_drained();
             }
         }
@@ -178,7 +178,7 @@ impl Hub {
         self.end_of_client();
     }
 
-    /// Reads a server until it sends no more, or is started again.
+    /// Reads a server until it closes its output, or is restarted.
     pub(super) fn read_server(
         &self,
         server: usize,
@@ -190,9 +190,9 @@ impl Hub {
         loop {
             link.is_awaited.store(true, Ordering::Relaxed);
             let has_line = lines.advance().unwrap_or_else(|error| {
-                // Whoever waits for the message is answered when the server has ended.
+                // Pending requests are answered once the server has exited.
                 if error.kind() == io::ErrorKind::InvalidData {
-                    (self.warn)(&format!("{}: {error}; it is ended", link.description()));
+                    (self.warn)(&format!("{}: {error}; stopping it", link.description()));
                 }
                 false
             });
@@ -212,7 +212,8 @@ impl Hub {
         }
     }
 
-    /// Handles a message of a server; `more` says that another one is here already. `false` if the client reads no more.
+    /// Handles a server message; `more` says that another one is already available. `false` if the client reads no
+    /// more.
     fn handle_server_message(&self, server: usize, message: &[u8], more: bool) -> bool {
         match &self.router {
             None => self.through_guard(message, more),
@@ -225,17 +226,17 @@ impl Hub {
         more || self.flush_to_client()
     }
 
-    /// Whether a server that ends now is missed.
+    /// Whether a server that exits now exits unexpectedly.
     pub(super) fn is_in_session(&self) -> bool {
         let is_over = [&self.client_ended, &self.is_ending];
         !is_over.iter().any(|it| it.load(Ordering::Acquire)) && self.handshake.is_done()
     }
 
-    /// A server was started again, and the client is told that its lists may have changed.
+    /// A server was restarted; notifies the client that its lists may have changed.
     pub(super) fn server_back(&self, server: usize) {
         self.lost.fetch_sub(1, Ordering::Relaxed);
         let description = self.servers[server].description();
-        (self.warn)(&format!("{description} was started again"));
+        (self.warn)(&format!("{description} was restarted"));
         self.busily(|| match &self.router {
             None => self.guard.server_back(),
             Some(router) => {
@@ -288,8 +289,8 @@ impl Hub {
         });
     }
 
-    /// Settles everything that waits for a server that has ended, and answers it if the client should hear of it;
-    /// returns whether there was anything to answer.
+    /// Settles everything that waits for a server that has exited, and answers it if the client should know; returns
+    /// whether there was anything to answer.
     pub(super) fn server_gone(&self, server: usize, gone: &Gone, is_reported: bool) -> bool {
         self.busily(|| self.settle(server, gone, is_reported))
     }
@@ -323,13 +324,13 @@ impl Hub {
         was_awaited
     }
 
-    /// Copies a server's stderr to ours. Lines of one server among many get its name.
+    /// Copies a server's stderr to ours. With several servers, lines get the server's name.
     pub(super) fn copy_stderr(&self, server: usize, stderr: impl Read) {
         copy_labelled(stderr, &self.servers[server].label);
     }
 
     fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
-        // What passes between a client and a single server keeps even a missing line break.
+        // With a single server, even a missing line break is kept.
         let end = match self.router {
             None => LineEnd::AsItIs,
             Some(_) => LineEnd::Add,
@@ -355,7 +356,7 @@ impl Hub {
         }
     }
 
-    /// Sends a message of the client to the server that it is for.
+    /// Sends a client message to the server it is for.
     fn send_on(&self, message: &[u8], end: LineEnd, more: bool) {
         match &self.router {
             None => self.send_to_server(0, message, end, more),
@@ -367,7 +368,7 @@ impl Hub {
         }
     }
 
-    /// Carries out what the router has decided. The guard sees everything before the client does.
+    /// Carries out the router's decisions. The guard sees everything before the client does.
     pub(super) fn deliver(&self, dispatch: Dispatch<'_>, more: bool) {
         if dispatch.has_new_deadline {
             self.report(HubEvent::Changed);
@@ -399,11 +400,11 @@ impl Hub {
     fn send_to_server(&self, server: usize, message: &[u8], end: LineEnd, more: bool) {
         let link = &self.servers[server];
         // A message for a server that has closed its input is lost, as it would be in the pipe: once the server has
-        // ended, every request is answered.
+        // exited, every request is answered.
         if link.writer().send(message, end, more) == Err(Unsent::Full)
             && let Message::Request { id, .. } = Message::read(message)
         {
-            let why = format!("{} does not read what it is sent", link.description());
+            let why = format!("{} does not read its input", link.description());
             self.handle_server_message(
                 server,
                 &answer::error(id.0, code::SERVER_FAILED, &why),
@@ -437,7 +438,7 @@ impl Hub {
         }
     }
 
-    /// Once the session is over, events are lost.
+    /// Once the session is over, events are dropped.
     pub(super) fn report(&self, event: HubEvent) {
         let _ = self.events.send(event);
     }

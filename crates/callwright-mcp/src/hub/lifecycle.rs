@@ -1,7 +1,7 @@
-//! The session from beginning to end: all servers are started at once and supervised until they have ended.
+//! The session from start to end: starts all servers at once and supervises them until they have exited.
 //!
-//! Signals are passed on. When the client has ended, all servers get the order to end. A server that ends earlier is reported
-//! to the client, and the others go on. Returns the exit code and what went wrong.
+//! Signals are passed on. When the client has disconnected, all servers are told to exit. A server that exits earlier
+//! is reported to the client, and the others continue. Returns the exit code and what went wrong.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -20,17 +20,17 @@ use crate::guard::Settings;
 use crate::line_writer::LineSink;
 use crate::process::{OwnSignals, ServerSignal, exit_code};
 
-/// Threads that each server may need: for its input, its output and its stderr, and the same once more while it is
-/// started again.
+/// Threads that each server may need: for its input, its output and its stderr, and the same again while it is being
+/// restarted.
 const SERVER_THREADS: usize = 6;
 
-/// Threads besides: for the client, for deadlines, for lists of tools, and some to spare.
+/// Other threads: for the client, for deadlines, for tool lists, and some to spare.
 const OTHER_THREADS: usize = 8;
 
-/// How long a client may take for its first request if there is no server to answer it. Clients send it at once.
+/// How long a client may take for its first request if there is no server to answer it. Clients send it immediately.
 const FIRST_REQUEST: Duration = Duration::from_secs(10);
 
-/// How long a request may be on its way in a pipe: on a busy machine, the thread that reads it waits for its turn.
+/// How long a request may be in transit in a pipe: on a busy machine, the thread that reads it has to wait its turn.
 const IN_TRANSIT: Duration = Duration::from_millis(50);
 
 const NO_SERVER: u8 = 3;
@@ -39,19 +39,20 @@ const NO_SERVER: u8 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionEnd {
-    /// The exit code of a direct server; 0 for a group whose client has ended; 3 if no server is left or was started.
+    /// The exit code of a direct server; 0 for a group whose client has disconnected; 3 if no server is left or was
+    /// started.
     pub code: u8,
-    /// What went wrong, if servers ended before the client.
+    /// What went wrong, if servers exited before the client disconnected.
     pub error: Option<String>,
 }
 
-/// Guards the servers of a group for the client on our own stdin and stdout, until the client ends or no server is left.
-/// `warn` gets what the operator should know.
+/// Guards the servers of a group for the client on our own stdin and stdout, until the client disconnects or no
+/// server is left. `warn` receives messages for the operator.
 ///
-/// A thread that waits for our stdin is left running, so the process should end afterwards.
+/// A thread that is blocked on our stdin is left running, so the process should exit afterwards.
 ///
 /// # Errors
-/// Fails if the system has no pipes, threads or signals for us.
+/// Fails if the system cannot provide pipes, threads or signals.
 pub fn run(
     settings: Arc<Settings>,
     group: &ServerGroup,
@@ -104,9 +105,9 @@ struct Lifecycle {
     events: UnboundedReceiver<HubEvent>,
     signals: OwnSignals,
     tasks: JoinSet<Finished>,
-    /// Orders for each server.
+    /// The order channel of each server.
     orders: Vec<UnboundedSender<ServerOrder>>,
-    /// How many servers there are, those that have ended but are not settled yet included.
+    /// How many servers there are, including those that have exited but are not settled yet.
     running: usize,
     is_ticking: bool,
     is_signalled: bool,
@@ -114,7 +115,7 @@ struct Lifecycle {
 }
 
 enum Finished {
-    /// Deadlines that had passed are handled.
+    /// Passed deadlines have been handled.
     Tick,
     Exited(io::Result<ServerExit>),
 }
@@ -123,7 +124,7 @@ impl Lifecycle {
     async fn until_the_end(mut self) -> io::Result<SessionEnd> {
         let mut is_closing = false;
         while self.running > 0 {
-            // Requests that wait for several servers, or for the list of tools, are answered before servers end.
+            // Requests that wait for several servers, or for the tool list, are answered before servers are stopped.
             if self.client_ended() && !is_closing && self.is_idle() {
                 is_closing = true;
                 self.hub.is_ending.store(true, Ordering::Relaxed);
@@ -141,7 +142,7 @@ impl Lifecycle {
                 },
                 signal = self.signals.next() => {
                     if self.hub.settling.load(Ordering::Acquire) == self.running {
-                        // Only a client that does not read keeps us.
+                        // The only thing left is a client that does not read.
                         break;
                     }
                     self.is_signalled = true;
@@ -190,7 +191,7 @@ impl Lifecycle {
         self.hub.client_ended.load(Ordering::Acquire)
     }
 
-    /// Whether nothing is left that servers have to be asked. In this order: whatever removes a deadline is busy until
+    /// Whether nothing is left to ask servers. Checked in this order: whatever removes a deadline is busy until
     /// everything is sent.
     fn is_idle(&self) -> bool {
         self.deadline().is_none() && self.hub.busy.load(Ordering::Acquire) == 0
@@ -208,7 +209,7 @@ impl Lifecycle {
         }
     }
 
-    /// A server that has ended takes no orders.
+    /// A server that has exited takes no orders.
     fn order(&self, server: usize, order: ServerOrder) {
         let _ = self.orders.get(server).map(|orders| orders.send(order));
     }
@@ -217,7 +218,7 @@ impl Lifecycle {
         match event {
             HubEvent::Restart(server) => self.order(server, ServerOrder::Restart),
             HubEvent::OutputEnded(server, generation) => {
-                // It may have been started again meanwhile.
+                // It may have been restarted meanwhile.
                 let now = self.hub.servers[server].generation.load(Ordering::Acquire);
                 if now == generation {
                     self.order(server, ServerOrder::End);
@@ -232,8 +233,8 @@ impl Lifecycle {
     }
 }
 
-/// Waits until requests that were on their way when the last server ended are answered. A client that has not got any
-/// message yet gets the time to send its first request, so that it learns what is wrong.
+/// Waits until requests that were in transit when the last server exited are answered. A client that has not received
+/// any message yet gets time to send its first request, so that it learns what is wrong.
 async fn last_requests(hub: &Hub, events: &mut UnboundedReceiver<HubEvent>) {
     let first = async {
         while !hub.has_spoken.load(Ordering::Relaxed) && !hub.client_ended.load(Ordering::Relaxed) {
@@ -248,7 +249,7 @@ async fn last_requests(hub: &Hub, events: &mut UnboundedReceiver<HubEvent>) {
     }
 }
 
-/// Our stdin and stdout without the buffers of the standard library, which would copy everything once more.
+/// Our stdin and stdout without the standard library's buffers, which would copy everything once more.
 #[cfg(unix)]
 fn own_pipes() -> io::Result<(impl Read + Send + 'static, LineSink)> {
     use std::os::fd::AsFd as _;

@@ -1,17 +1,17 @@
-//! One client and its servers, one or many, with one guard in between.
+//! One client and its servers, with one guard in between.
 //!
-//! Takes a [`ServerGroup`]; starts or connects its servers and serves the client on our own stdin and stdout until either
-//! side ends. With a single server, names, ids and capabilities pass untouched and messages pass byte for byte. Many
-//! servers look like one: the names of their tools and prompts start with the name of their server, and one guard judges
-//! the calls of all of them.
+//! Takes a [`ServerGroup`]; starts or connects its servers and serves the client on our own stdin and stdout until
+//! either side ends. With a single server, names, ids and capabilities pass unchanged and messages pass byte for
+//! byte. Several servers look like one: their tool and prompt names are prefixed with the name of the server, and one
+//! guard judges the calls of all of them.
 //!
 //! - `group`: the servers, and the prefixes of their names
 //! - `hub`: the threads that read, ask the guard and the router, and write
-//! - `lifecycle`: starts servers, supervises them and ends them
+//! - `lifecycle`: starts servers, supervises them and stops them
 //! - `server`, `remote`: one server as a process, one over HTTP
-//! - `handshake`, `stderr`: what a server is told again after a restart, and what it says to the operator
-//! - `router`: which message goes to which server; without IO
-//! - `names`, `request_ids`, `routes`: what the router tells servers apart by
+//! - `handshake`, `stderr`: the handshake after a restart, and a server's stderr
+//! - `router`: which message goes to which server; without I/O
+//! - `names`, `request_ids`, `routes`: how the router tells servers apart
 
 mod group;
 mod handshake;

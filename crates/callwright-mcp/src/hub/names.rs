@@ -1,30 +1,30 @@
-//! Names of tools and prompts, as the client and as their server knows them.
+//! Tool and prompt names, as the client and as their server knows them.
 //!
-//! Takes the names that a server lists; returns them with the server's name in front, in the characters and the length
-//! that model providers accept. The way back needs no memory, except for names that had to be changed.
+//! Takes the names that a server lists; returns them prefixed with the server's name, in the characters and the
+//! length that model providers accept. Translating back needs no memory, except for names that had to be changed.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// Between the name of a server and the name of its tool.
+/// Separates the name of a server from the name of its tool.
 pub(crate) const SEPARATOR: &str = "__";
 
 /// Model providers do not accept longer names.
 const LONGEST_NAME: usize = 64;
 
-/// How many changed names are remembered: a server that makes up names must not take all our memory.
+/// How many changed names are remembered: a server that invents names must not use up our memory.
 const MOST_CHANGED: usize = 10_000;
 
 /// The names of one kind that one server lists.
 #[derive(Debug)]
 pub(crate) struct PrefixedNames {
     prefix: String,
-    /// Names that had to be changed, and the names that the server knows.
+    /// Names that had to be changed, with the server's own names.
     changed: HashMap<String, String>,
 }
 
 impl PrefixedNames {
-    /// `prefix` is what all of them start with, separator included.
+    /// `prefix` is what all of them start with, including the separator.
     pub(crate) fn new(prefix: String) -> Self {
         PrefixedNames {
             prefix,
@@ -35,7 +35,7 @@ impl PrefixedNames {
     /// The names for the client, in the same order. A name that is listed twice stays the same name.
     pub(crate) fn shown(&mut self, names: &[Cow<'_, str>]) -> Vec<String> {
         let whole = |name: &str| format!("{}{name}", self.prefix);
-        // Names that need no change keep theirs; others give way.
+        // Names that need no change are kept; others give way.
         let mut taken: HashSet<String> = names
             .iter()
             .map(|name| whole(name))
@@ -61,7 +61,7 @@ impl PrefixedNames {
         all
     }
 
-    /// The name that the server knows; `None` if it is not one of its names.
+    /// The server's own name; `None` if it is not one of its names.
     pub(crate) fn original<'n>(&'n self, shown: &'n str) -> Option<&'n str> {
         let rest = shown.strip_prefix(self.prefix.as_str())?;
         Some(self.changed.get(shown).map_or(rest, String::as_str))

@@ -1,4 +1,4 @@
-//! One server over HTTP: the bridge of the `http` module, between the server and two pipes in memory.
+//! One server over HTTP: the bridge of the `http` module, connected through two in-memory pipes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -14,10 +14,10 @@ use crate::guard::Settings;
 use crate::http::{Options, bridge};
 use crate::line_writer::LineSink;
 
-/// What a pipe holds on Linux.
+/// The capacity of a pipe on Linux.
 const HELD: usize = 64 * 1024;
 
-/// How long calls in progress may take when the client has ended, which kills us four seconds later.
+/// How long calls in progress may take after the client has disconnected, which kills us four seconds later.
 const TO_FINISH: Duration = Duration::from_millis(1_500);
 
 /// A server that is reached over HTTP.
@@ -27,13 +27,13 @@ pub(super) struct RemoteServer {
     output: DuplexStream,
 }
 
-/// A pipe in memory, for threads that may wait.
+/// An in-memory pipe, for threads that may block.
 pub(super) struct MemoryPipe {
     stream: DuplexStream,
     runtime: Handle,
 }
 
-/// The server, where its messages go, and where they come from.
+/// The server, and both ends for its messages.
 pub(super) fn connect(
     url: &str,
     headers: &BTreeMap<String, String>,
@@ -66,7 +66,7 @@ pub(super) fn connect(
 impl RemoteServer {
     /// Runs until there is nothing more to send; returns why the server is gone, for the client.
     pub(super) async fn run(self, description: &str) -> String {
-        // The guard of the hub judges the calls.
+        // The hub's guard judges the calls.
         let unjudged = Settings {
             mode: Validation::Off,
             ..Settings::default()

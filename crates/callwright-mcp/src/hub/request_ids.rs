@@ -1,7 +1,7 @@
-//! Ids of requests and progress tokens of servers. Each server counts for itself, and the client must tell them apart.
+//! Request ids and progress tokens of servers. Each server counts for itself, and the client must tell them apart.
 //!
-//! Takes an id as a server wrote it; returns a string that contains it and the position of its server. The way back needs
-//! no memory.
+//! Takes an id as a server wrote it; returns a string that contains it and the position of its server. Translating
+//! back needs no memory.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

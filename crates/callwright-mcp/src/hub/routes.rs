@@ -4,8 +4,8 @@
 
 use std::collections::HashMap;
 
-/// How many URIs and how many tasks are remembered; beyond that, servers are asked in order. A hundred bytes each are ten
-/// megabytes.
+/// How many URIs and how many tasks are remembered; beyond that, servers are asked in order. At a hundred bytes each
+/// they take ten megabytes.
 const MOST_KNOWN: usize = 100_000;
 
 /// How many templates are remembered. Each is compared with a URI that no server has listed; real servers have a
@@ -20,7 +20,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// A server has a resource. Returns the server that had it before, if that is another one.
+    /// Records that a server has a resource. Returns the server that had it before, if that is another one.
     pub(crate) fn has_resource(&mut self, server: usize, uri: &str) -> Option<usize> {
         if let Some(other) = self.uris.get(uri) {
             return (*other != server).then_some(*other);
@@ -31,7 +31,7 @@ impl Routes {
         None
     }
 
-    /// A server has a template. Returns the server that had it before, if that is another one.
+    /// Records that a server has a template. Returns the server that had it before, if that is another one.
     pub(crate) fn has_template(&mut self, server: usize, template: &str) -> Option<usize> {
         let known = self.templates.iter().find(|(_, known)| known == template);
         if let Some((other, _)) = known {
@@ -49,7 +49,7 @@ impl Routes {
         }
     }
 
-    /// The server that has a resource, as far as is known.
+    /// The server that has a resource, as far as known.
     pub(crate) fn of_uri(&self, uri: &str) -> Option<usize> {
         let by_template = || {
             let fits = |(_, template): &&(usize, String)| fits(template, uri);
@@ -62,14 +62,14 @@ impl Routes {
         self.tasks.get(task).copied()
     }
 
-    /// A server is gone: another one may have what it had.
+    /// A server is gone: another one may have its resources.
     pub(crate) fn forget(&mut self, server: usize) {
         self.uris.retain(|_, of| *of != server);
         self.templates.retain(|(of, _)| *of != server);
     }
 }
 
-/// Whether a URI may belong to a template: it contains everything outside the braces, in order. The template itself
+/// Whether a URI may match a template: it contains everything outside the braces, in order. The template itself
 /// matches too, since completions ask for it.
 fn fits(template: &str, uri: &str) -> bool {
     if template == uri {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_one_has_it() {
+    fn the_first_server_wins() {
         let mut routes = Routes::default();
         assert_eq!(routes.has_resource(1, "a://x"), None);
         assert_eq!(routes.has_resource(1, "a://x"), None);

@@ -1,9 +1,10 @@
-//! One server, from its start to its end, and from its end to its next start.
+//! One server, from its start to its exit, and from its exit to its next start.
 //!
-//! Takes orders: signals to pass on, and the orders to end or to start again. A server that is to end gets the end of its
-//! input first, then a signal to terminate, then it is killed; whatever it started ends with it. A process that ends by
-//! itself in the middle of a session is answered for and started again, a few times and after a pause, and gets the
-//! client's own handshake. Returns how it ended for good, once its last output has been read.
+//! Takes orders: signals to pass on, and the orders to exit or to restart. A server that is to exit first sees the
+//! end of its input, then gets a signal to terminate, then is killed; whatever it started ends with it. If a process
+//! exits by itself in the middle of a session, its pending requests are answered, and it is restarted, a few times
+//! and after a pause, with the client's own handshake. Returns how it ended for good, once its last output has been
+//! read.
 
 use std::io::{self, PipeReader};
 use std::process::ExitStatus;
@@ -23,35 +24,35 @@ use crate::line_reader::LineReader;
 use crate::line_writer::{LineSink, LineWriter};
 use crate::process::{ServerProcess, ServerSignal};
 
-/// How long a server may take to end by itself once its input has ended. Together with the next one it is less than the
-/// four seconds after which the official clients kill us, which would leave the server running.
+/// How long a server may take to exit by itself after its input is closed. Together with the next limit it is less
+/// than the four seconds after which the official clients kill us, which would leave the server running.
 const TO_END: Duration = Duration::from_secs(2);
 
-/// How long it may take to end after a signal to terminate.
+/// How long it may take to exit after a signal to terminate.
 const TO_TERMINATE: Duration = Duration::from_millis(1_500);
 
-/// How long to wait for the output of a server that has ended: it is in a pipe already, unless a process that the server
-/// left behind still holds the pipe.
+/// How long to wait for the output of a server that has exited: it is already in a pipe, unless a process that the
+/// server left behind still holds the pipe.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// How long to wait for its last lines on stderr, which are in a pipe too.
+/// How long to wait for its last lines on stderr, which are also in a pipe.
 const LAST_STDERR: Duration = Duration::from_millis(200);
 
 /// How often to check whether all output is read.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How often a server is started again in a row. One that crashes on every call would else do so for ever.
+/// How many times in a row a server is restarted. One that crashes on every call would otherwise do so forever.
 const MOST_RESTARTS: u32 = 5;
 
-/// The pause before the first restart; each further one is twice as long, three seconds in the end.
+/// The pause before the first restart; each further one is twice as long, up to three seconds.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
-/// A server that has run for so long is not one that crashes at once.
+/// A server that has run for this long does not crash on startup.
 const STEADY: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ServerOrder {
-    /// Its input ends, and it should too.
+    /// Its input is closed, and it should exit.
     End,
     /// Another process takes its place.
     Restart,
@@ -75,9 +76,9 @@ pub(super) enum StartedServer {
 /// Why a server is gone.
 #[derive(Debug, Clone)]
 pub(super) struct Gone {
-    /// For the client. Commands may hold secrets, and so may what a server writes to stderr.
+    /// For the client. Commands may contain secrets, and so may a server's stderr.
     pub(super) why: String,
-    /// What only the operator gets, after it.
+    /// Further details, only for the operator.
     pub(super) detail: String,
 }
 
@@ -92,15 +93,15 @@ impl Gone {
     }
 }
 
-/// How a server ended.
+/// How a server exited.
 #[derive(Debug)]
 pub(super) struct ServerExit {
     pub(super) gone: Gone,
     /// `None` if it was never started, or is not a process.
     pub(super) status: Option<ExitStatus>,
-    /// Whether the client had ended before it.
+    /// Whether the client had disconnected before it.
     pub(super) client_was_first: bool,
-    /// Whether any request waited for it.
+    /// Whether any request was waiting for it.
     pub(super) was_awaited: bool,
 }
 
@@ -126,7 +127,9 @@ pub(super) fn start(
                 let program = command.program.to_string_lossy();
                 let gone = Gone {
                     why: format!("{description} cannot be started"),
-                    detail: format!(": `{program}`: {error}; check its command and its folder"),
+                    detail: format!(
+                        ": `{program}`: {error}; check its command and working directory"
+                    ),
                 };
                 Ok((StartedServer::Failed(gone), None))
             }
@@ -164,7 +167,7 @@ enum Ended {
 }
 
 impl ServerTask {
-    /// Runs the server until it has ended for good.
+    /// Runs the server until it has exited for good.
     pub(super) async fn run(mut self, mut started: StartedServer) -> io::Result<ServerExit> {
         let mut restarts = 0;
         loop {
@@ -200,7 +203,7 @@ impl ServerTask {
         &self.hub.servers[self.server]
     }
 
-    /// Answers everything that waits for a server that has ended. A server that ended as it should left requests
+    /// Answers everything that waits for a server that has exited. A server that exited as it should left requests
     /// unanswered on purpose; they are only recorded.
     async fn settle(&self, gone: Gone, status: Option<ExitStatus>) -> ServerExit {
         let hub = Arc::clone(&self.hub);
@@ -220,7 +223,7 @@ impl ServerTask {
         }
     }
 
-    /// Starts a process that has ended again, after a pause; `None` if the session ends meanwhile, or if the server does
+    /// Restarts a process that has exited, after a pause; `None` if the session ends meanwhile, or if the server does
     /// not answer the handshake.
     async fn start_again(&mut self, pause: Duration) -> io::Result<Option<StartedServer>> {
         self.link().generation.fetch_add(1, Ordering::AcqRel);
@@ -245,7 +248,7 @@ impl ServerTask {
         let writer = Arc::new(LineWriter::new(sink));
         let (hub, stdin) = (Arc::clone(&self.hub), Arc::clone(&writer));
         let greeting = spawn_blocking(move || hub.handshake.repeat(&stdin, stdout));
-        // A process that says nothing ends with this, and so does the thread that reads it.
+        // This ends a process that says nothing, and with it the thread that reads it.
         let limit = self.hub.start_limit;
         let greeted = tokio::select! {
             greeted = timeout(limit, greeting) => greeted.ok().and_then(Result::ok),
@@ -253,7 +256,7 @@ impl ServerTask {
         };
         let Some(stdout) = greeted.flatten() else {
             let server = self.member.description();
-            (self.hub.warn)(&format!("{server} could not be started again"));
+            (self.hub.warn)(&format!("{server} could not be restarted"));
             return Ok(None);
         };
         self.link().replace_writer(writer);
@@ -266,7 +269,7 @@ impl ServerTask {
         }))
     }
 
-    /// Waits until the session ends. An order to end that came because of the end of the last process does not count.
+    /// Waits until the session ends. An order to exit that was caused by the exit of the last process does not count.
     async fn told_to_end(&mut self) {
         while let Some(order) = self.orders.recv().await {
             if matches!(order, ServerOrder::Signal(_)) || !self.hub.is_in_session() {
@@ -275,7 +278,7 @@ impl ServerTask {
         }
     }
 
-    /// Reads a server and passes orders on to it until it has ended.
+    /// Reads a server and passes orders on to it until it has exited.
     async fn run_once(&mut self, started: StartedServer) -> Ended {
         let (hub, server, name) = (&self.hub, self.server, self.member.description());
         let link = &hub.servers[server];
@@ -299,7 +302,7 @@ impl ServerTask {
                     Ok(status) => status.to_string(),
                     Err(error) => error.to_string(),
                 };
-                let gone = Gone::new(format!("{name} has ended: {how}"));
+                let gone = Gone::new(format!("{name} has exited: {how}"));
                 Ended::ByItself(gone, status.ok())
             }
             #[cfg(feature = "http")]
@@ -320,8 +323,8 @@ impl ServerTask {
     }
 }
 
-/// Waits until a process and everything that it started have ended, and its output is read. `None` if another one is to
-/// take its place; this one ends by itself then.
+/// Waits until a process and everything it started have exited, and its output is read. `None` if another one is to
+/// take its place; this one then exits by itself.
 async fn supervise(
     mut process: ServerProcess,
     link: &ServerLink,
@@ -341,7 +344,7 @@ async fn supervise(
             }
         }
     };
-    // What it started itself ends with it.
+    // Its child processes end with it.
     process.signal(ServerSignal::Terminate);
     // A client may take its time; only waiting for the server counts.
     let mut waited = Duration::ZERO;
@@ -357,8 +360,8 @@ async fn supervise(
     Some(status)
 }
 
-/// Waits for the next signal that a server should get: by order, or because it did not end in time. `next` is the one
-/// that is due then. `None` if it is to be started again.
+/// Waits for the next signal that a server should get: by order, or because it did not exit in time. `next` is the
+/// one that is then due. `None` if it is to be restarted.
 async fn next_signal(
     orders: &mut UnboundedReceiver<ServerOrder>,
     link: &ServerLink,
@@ -389,7 +392,7 @@ async fn next_signal(
     }
 }
 
-/// Never, if there is no such moment.
+/// Never resolves if there is no such moment.
 pub(super) async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment.into()).await,

@@ -1,16 +1,16 @@
-//! A server's stderr → ours.
+//! Copies a server's stderr to ours.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 
 /// A longer line is copied in pieces.
 const LONGEST_LINE: u64 = 8 * 1024;
 
-/// Copies until the end, as it comes; with a label, line by line, each after the label.
+/// Copies until the end, as it arrives; with a label, line by line, each after the label.
 pub(super) fn copy_labelled(stderr: impl Read, label: &str) {
     let mut stderr = BufReader::new(stderr);
     let prefix = match label {
         "" => {
-            // A server must not wait for us, so what cannot be written is read all the same.
+            // A server must never block on us, so what cannot be written is still read.
             let copied = io::copy(&mut stderr, &mut io::stderr());
             let _ = copied.or_else(|_| io::copy(&mut stderr, &mut io::sink()));
             return;

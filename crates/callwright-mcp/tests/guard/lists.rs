@@ -166,8 +166,8 @@ fn what_is_no_tool_costs_the_others_nothing() {
         r#"
         C= {"id":1,"method":"tools/list"}
         S= {"id":1,"result":{"tools":[7,{"description":"no name"},{"name":"a","inputSchema":{"type":"object","required":["x"]}},{"name":"a","inputSchema":{"type":"object"}},{"name":"odd","inputSchema":{"type":"wibble"}}]}}
-        w  entry 0 of the list of tools
-        w  entry 1 of the list of tools
+        w  entry 0 of the tool list
+        w  entry 1 of the tool list
         w  tool "a" is listed twice
         w  tool "odd": its calls pass unvalidated
         C> {"id":2,"method":"tools/call","params":{"name":"a","arguments":{}}}
@@ -318,7 +318,7 @@ fn tools_that_cannot_be_read_are_known() {
         r#"
         C= {{"id":1,"method":"tools/list"}}
         S= {{"id":1,"result":{{"tools":[{surrogate},{deep},{{"name":"good","inputSchema":{{"type":"object","required":["x"]}}}},{{"title":"none"}}]}}}}
-        w  entry 3 of the list of tools is not a tool with a name
+        w  entry 3 of the tool list is not a tool with a name
         w  tool "deep": its calls pass unvalidated
         C= {{"id":2,"method":"tools/call","params":{{"name":"odd","arguments":{{"x":1}}}}}}
         C= {{"id":3,"method":"tools/call","params":{{"name":"deep"}}}}

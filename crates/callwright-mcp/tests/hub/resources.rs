@@ -28,7 +28,7 @@ fn listed_ones_are_known() {
     assert_eq!(
         came.warnings,
         [
-            "the MCP servers \"a\" and \"b\" both have the resource \"x://1\"; the first one is asked for it"
+            "the MCP servers \"a\" and \"b\" both have the resource \"x://1\"; requests for it go to the first"
         ]
     );
     assert_eq!(read(&scene, 2, "x://1").sent().0, 0);

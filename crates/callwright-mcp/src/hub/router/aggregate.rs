@@ -1,7 +1,9 @@
-//! Requests that several servers answer: each answer is taken as it comes, page by page, and the client gets one.
+//! Requests that several servers answer: answers are collected as they arrive, page by page, and the client gets one.
 //!
-//! Most requests go to all servers at once and are answered in time without the late ones, whose answers then lead to a
-//! notification. A resource that no server has listed is looked for in one server after the other. A subscription is
+//! Most requests go to all servers at once and are answered in time without the late ones, whose answers then lead to
+//! a notification. A resource that no server has listed is looked for in one server after another. A subscription is
+//! acknowledged immediately and answered when the last server has ended it. This module sends the requests; `answers`
+//! handles what comes back.
 //! acknowledged at once and answered when the last server has ended it. Here they are sent; `answers` takes what comes back.
 
 mod answers;
@@ -18,7 +20,7 @@ use crate::answer::{self, code};
 use crate::members::member;
 use crate::message::{Id, place, with_edits};
 
-/// How long servers may take for a list. Most answer in milliseconds; a call that waits for the list of tools is released
+/// How long servers may take for a list. Most answer in milliseconds; a call that waits for the tool list is released
 /// after ten seconds, so this is less.
 const LONGEST_LIST: Duration = Duration::from_secs(5);
 
@@ -40,20 +42,20 @@ pub(super) struct Aggregate {
     meta: Option<String>,
     /// When the client gets its answer at the latest.
     pub(super) deadline: Option<Instant>,
-    /// Whether the client has got its answer, and the rest is late.
+    /// Whether the client already has its answer, and the rest is late.
     pub(super) is_answered: bool,
-    /// The answer of one server that goes to the client as it is.
+    /// One server's answer that is passed to the client unchanged.
     verbatim: Option<Vec<u8>>,
 }
 
-/// What is asked.
+/// The kind of request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AggregateKind {
     /// With the protocol that the client wants.
     Initialize {
         version: Option<String>,
     },
-    /// The same since 2026-07-28.
+    /// Its successor since 2026-07-28.
     Discover,
     List(ListKind),
     SetLevel,
@@ -61,7 +63,7 @@ pub(super) enum AggregateKind {
     Listen {
         wanted: String,
     },
-    /// A request about a resource that no server has listed, and the servers that are still to be asked.
+    /// A request about a resource that no server has listed, and the servers still to be asked.
     FindResource {
         uri: String,
         message: Vec<u8>,
@@ -72,7 +74,7 @@ pub(super) enum AggregateKind {
 #[derive(Debug)]
 struct ServerPart {
     server: usize,
-    /// The results, as they are written.
+    /// The results, as written.
     pages: Vec<String>,
     error: Option<String>,
     is_done: bool,
@@ -93,7 +95,7 @@ impl ServerPart {
     }
 }
 
-/// What a server answers: a result or an error object.
+/// A server's answer: a result or an error object.
 pub(super) type PartOutcome<'m> = Result<Option<&'m RawValue>, &'m str>;
 
 impl Aggregate {
@@ -109,7 +111,7 @@ impl Aggregate {
     }
 }
 
-/// What says which request a notification belongs to.
+/// Identifies the request that a notification belongs to.
 fn subscription_meta(id: &str) -> String {
     format!("{{\"io.modelcontextprotocol/subscriptionId\":{id}}}")
 }
@@ -180,8 +182,8 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// The client listens to changes, as clients do since 2026-07-28: all servers get its request under its own id. The
-    /// acknowledgement is ours, since everything that the servers report passes.
+    /// The client listens to changes, as clients do since 2026-07-28: all servers get its request under its own id.
+    /// We acknowledge it, since everything that the servers report passes.
     pub(super) fn listen(&mut self, request: &ClientRequest<'m>) {
         let servers = self.servers_there();
         if servers.is_empty() {
@@ -204,7 +206,7 @@ impl<'m> Routing<'_, 'm> {
         self.keep_or_answer(number, aggregate);
     }
 
-    /// Looks for a resource that no server has listed: in one server after the other, until one has it.
+    /// Looks for a resource that no server has listed: in one server after another, until one has it.
     pub(super) fn find_resource(&mut self, request: &ClientRequest<'m>, uri: &str) {
         let left = self.servers_to_list(ListKind::Resources);
         if let [only] = left[..] {
@@ -237,7 +239,7 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// The servers to ask for a list: those that may have one, and are not late with one already.
+    /// The servers to ask for a list: those that may have one, and are not already late with one.
     pub(super) fn servers_to_list(&self, list: ListKind) -> Vec<usize> {
         let mut servers = self.servers_there();
         servers.retain(|at| {
@@ -248,7 +250,7 @@ impl<'m> Routing<'_, 'm> {
         servers
     }
 
-    /// Whether the client got an answer without this server, which still owes it.
+    /// Whether the client got an answer without this server, which still owes its part.
     pub(super) fn is_late(&self, server: usize, kind: &AggregateKind) -> bool {
         let aggregates = self.state.aggregates.values();
         let late = aggregates.filter(|aggregate| aggregate.is_answered && aggregate.kind == *kind);
@@ -256,7 +258,7 @@ impl<'m> Routing<'_, 'm> {
         parts.any(|part| part.server == server && !part.is_done)
     }
 
-    /// Whether the client waits for the answer to its `initialize`.
+    /// Whether the client is waiting for the answer to its `initialize`.
     pub(super) fn is_initializing(&self) -> bool {
         self.state.aggregates.values().any(|aggregate| {
             !aggregate.is_answered && matches!(aggregate.kind, AggregateKind::Initialize { .. })
@@ -272,7 +274,7 @@ impl<'m> Routing<'_, 'm> {
     }
 }
 
-/// The id of a request of ours. No client counts up to it.
+/// The id of a request of ours, which no client counts up to.
 fn own_id(number: u64, server: usize, page: usize) -> String {
     format!("\"callwright-part-{number}-{server}-{page}\"")
 }

@@ -1,4 +1,4 @@
-//! What the client sends: to the server that it is for, or to all.
+//! Routes client messages: to the server they are for, or to all.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,14 +16,14 @@ use crate::members::{member, string};
 use crate::message::{Id, Message, cancelled_id, place, with_edits};
 
 /// A server, and where the name that it knows goes.
-type Route = (usize, Option<(Range<usize>, String)>);
+type ServerRoute = (usize, Option<(Range<usize>, String)>);
 
 fn text_member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<Cow<'m, str>> {
     member(of, name).and_then(string)
 }
 
 impl RouterState {
-    /// Why the server is gone that a request is for.
+    /// Why the server that a request is for is gone.
     pub(super) fn why_lost(&self, method: &str, params: Option<&RawValue>) -> Option<&str> {
         if !matches!(method, "tools/call" | "prompts/get") {
             return None;
@@ -56,13 +56,14 @@ impl<'m> Routing<'_, 'm> {
                 self.client_notification(message, &method, params);
             }
             Message::Response { id, .. } => self.send_back(message, id.0),
-            Message::Batch(_) | Message::Other => self.out.warnings.push(
-                "the client sends a line that is not a message; no server gets it".to_owned(),
-            ),
+            Message::Batch(_) | Message::Other => self
+                .out
+                .warnings
+                .push("the client sent a line that is not a message; it is dropped".to_owned()),
         }
     }
 
-    /// What the client sent before it had the answer to its `initialize` goes on.
+    /// Routes what the client sent before it had the answer to its `initialize`.
     pub(super) fn release_early(&mut self) {
         for message in std::mem::take(&mut self.state.early) {
             let mut out = Dispatch::default();
@@ -137,13 +138,13 @@ impl<'m> Routing<'_, 'm> {
                 if let Some(server) = by_task.or(only) {
                     return self.send_to((server, None), request);
                 }
-                let why = format!("no MCP server can be asked for {method:?}");
+                let why = format!("no MCP server supports {method:?}");
                 self.error(id, code::NO_METHOD, &why);
             }
         }
     }
 
-    /// Sends a request to the server whose tool or prompt is named, under the name that the server knows.
+    /// Sends a request to the server whose tool or prompt it names, under the server's own name for it.
     fn send_by_name(
         &mut self,
         request: &ClientRequest<'m>,
@@ -186,7 +187,7 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    pub(super) fn send_to(&mut self, (server, edit): Route, request: &ClientRequest<'m>) {
+    pub(super) fn send_to(&mut self, (server, edit): ServerRoute, request: &ClientRequest<'m>) {
         let message = match edit {
             Some(edit) => Cow::Owned(with_edits(request.message, vec![edit])),
             None => Cow::Borrowed(request.message),
@@ -229,7 +230,7 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// The client cancels a request: the servers that have it under the client's id hear of it.
+    /// The client cancels a request: tells the servers that have it under the client's id.
     fn cancel(&mut self, message: &'m [u8], id: Id<'_>) {
         let key = id.key();
         for (at, server) in self.state.servers.iter_mut().enumerate() {
@@ -240,7 +241,7 @@ impl<'m> Routing<'_, 'm> {
         self.drop_aggregates(id);
     }
 
-    /// Sends a message to the server whose id or token it has, which gets it as it wrote it.
+    /// Sends a message to the server whose id or token it carries, in the form that the server wrote.
     fn send_back(&mut self, message: &[u8], marked: &str) {
         let Some((server, original)) = unmarked(marked) else {
             return;

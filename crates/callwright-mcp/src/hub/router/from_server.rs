@@ -1,4 +1,4 @@
-//! What the servers send: to the client, or into an answer that is merged.
+//! Routes server messages: to the client, or into a merged answer.
 
 use memchr::memmem;
 use serde_json::value::RawValue;
@@ -29,7 +29,7 @@ impl<'m> Routing<'_, 'm> {
                     self.state.servers[server].late_lists.remove(&list);
                 }
                 match method.as_ref() {
-                    // The client has got ours.
+                    // The client already has ours.
                     "notifications/subscriptions/acknowledged" => {}
                     "notifications/cancelled" => {
                         let ids = [cancelled_id(params).map(|id| id.0)];
@@ -63,7 +63,7 @@ impl<'m> Routing<'_, 'm> {
         id: Id<'_>,
         (result, error): (Option<&RawValue>, Option<&RawValue>),
     ) {
-        // An answer that this server was not asked for might pass for that of another one.
+        // An unsolicited answer of this server might be mistaken for that of another one.
         match self.state.servers[server].pending.remove(id.key().as_ref()) {
             None => {}
             Some(PendingRequest::Passes { .. }) => {
@@ -82,7 +82,7 @@ impl<'m> Routing<'_, 'm> {
     }
 }
 
-/// The message with ids that tell the client which server they are from.
+/// The message with ids that identify the server for the client.
 fn with_marks<'i>(
     server: usize,
     message: &[u8],
@@ -95,7 +95,7 @@ fn with_marks<'i>(
     with_edits(message, edits.collect())
 }
 
-/// The task that a result is: in a member, or since 2026-07-28 the result itself.
+/// The task in a result: in a member, or since 2026-07-28 the result itself.
 fn task_id(result: Option<&RawValue>) -> Option<String> {
     let task = member(result, "task").or(result);
     let id = member(task, "taskId").and_then(string)?;

@@ -1,4 +1,4 @@
-//! The methods that list something, a page at a time.
+//! The methods that list something, one page at a time.
 
 use self::ListKind::{Prompts, Resources, Tasks, Templates, Tools};
 
@@ -11,8 +11,8 @@ pub(super) enum ListKind {
     Tasks,
 }
 
-/// For each list: its method, the member of the result that has the entries, the capability of servers that have them,
-/// and the member that tells entries apart.
+/// For each list: its method, the result member that contains the entries, the capability of servers that have them,
+/// and the member that identifies an entry.
 type ListMethod = (
     ListKind,
     &'static str,
@@ -37,7 +37,7 @@ impl ListKind {
         Some(row.0)
     }
 
-    /// What has changed, by the notification of a server.
+    /// The lists that have changed, according to a server's notification.
     pub(super) fn of_change(method: &str) -> impl Iterator<Item = Self> {
         let capability = method
             .strip_prefix("notifications/")

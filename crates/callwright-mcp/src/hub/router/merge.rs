@@ -1,6 +1,6 @@
-//! The pages of all servers in one list.
+//! Merges the pages of all servers into one list.
 //!
-//! Every entry stays byte for byte, except for the name that the client knows it by.
+//! Every entry stays byte for byte, except for the name by which the client knows it.
 
 use std::borrow::Cow;
 
@@ -12,18 +12,18 @@ use super::lists::ListKind;
 use crate::members::{member, string};
 use crate::message::{place, with_edits};
 
-/// An entry of a list, and what it is known by.
+/// An entry of a list, and its identifier.
 struct ListEntry<'m> {
     text: &'m str,
     key: Option<(&'m RawValue, Cow<'m, str>)>,
 }
 
-/// What all pages together say beside their entries.
+/// What all pages together say besides their entries.
 #[derive(Debug, Default)]
 struct PageMembers {
     /// Whether they have a `resultType`, as results since 2026-07-28 do.
     has_result_type: bool,
-    /// How long they may be kept: as long as the shortest of them.
+    /// How long they may be cached: as long as the shortest of them.
     time_to_live: Option<u64>,
     is_private: bool,
     scopes: usize,
@@ -31,7 +31,7 @@ struct PageMembers {
 }
 
 impl Routing<'_, '_> {
-    /// One list made of those of the servers. `is_whole` says that all of them have answered.
+    /// One list made of the servers' lists. `is_whole` says that all of them have answered.
     pub(super) fn merged(
         &mut self,
         list: ListKind,
@@ -62,7 +62,7 @@ impl Routing<'_, '_> {
         format!("{{\"{member}\":[{all}]{others}}}")
     }
 
-    /// The entries of a server as the client gets them. What they are known by is remembered.
+    /// The entries of a server as the client gets them. Their identifiers are remembered.
     fn shown<'e>(
         &mut self,
         list: ListKind,
@@ -94,7 +94,7 @@ impl Routing<'_, '_> {
         entries.iter().map(renamed).collect()
     }
 
-    /// Notes whose an entry is. `false` if another server has a resource of the same URI already.
+    /// Records which server an entry belongs to. `false` if another server already has a resource with the same URI.
     fn is_first(&mut self, list: ListKind, server: usize, entry: &ListEntry<'_>) -> bool {
         let Some((_, key)) = &entry.key else {
             return true;
@@ -113,7 +113,7 @@ impl Routing<'_, '_> {
                 &self.state.servers[server].name,
             );
             self.out.warnings.push(format!(
-                "the MCP servers {first:?} and {second:?} both have the resource {key:?}; the first one is asked for it"
+                "the MCP servers {first:?} and {second:?} both have the resource {key:?}; requests for it go to the first"
             ));
         }
         other.is_none()

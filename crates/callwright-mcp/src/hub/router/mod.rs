@@ -1,13 +1,13 @@
-//! Many servers that look like one: which message goes where, and under which name.
+//! Makes several servers look like one: decides which message goes where, and under which name.
 //!
-//! Takes messages of the client and of the servers; returns what to send to whom. What one server answers passes byte for
-//! byte, except for the names and ids that tell servers apart; what all servers answer is merged. The router does no IO,
-//! has no clock and judges nothing: the guard is between the client and the router.
+//! Takes messages from the client and the servers; returns what to send to whom. What a single server answers passes
+//! byte for byte, except for the names and ids that tell servers apart; what all servers answer is merged. The router
+//! does no I/O, has no clock and judges nothing: the guard sits between the client and the router.
 //!
 //! - `from_client`, `from_server`: where each message goes
-//! - `aggregate`: requests to several servers, and one answer made of theirs
-//! - `lists`, `merge`: the methods that list something, and the lists of all servers in one
-//! - `server_state`, `server_info`: what is known about each server, and what they say about themselves as one
+//! - `aggregate`: requests to several servers, and the single answer made of theirs
+//! - `lists`, `merge`: the methods that list something, and the merged lists of all servers
+//! - `server_state`, `server_info`: what is known about each server, and how they introduce themselves as one
 
 mod aggregate;
 mod from_client;
@@ -32,25 +32,25 @@ use super::routes::Routes;
 use crate::answer::{self, code};
 use crate::message::{Id, Message};
 
-/// How many requests may be in progress at one server: a client that never reads answers must not take all our memory.
+/// How many requests may be in progress at one server: a client that never reads answers must not use up our memory.
 const MOST_REQUESTS: usize = 100_000;
 
-/// Makes many servers look like one.
+/// Makes several servers look like one.
 #[derive(Debug)]
 pub struct Router {
     state: Mutex<RouterState>,
 }
 
-/// What to send, in order, and what the operator should know.
+/// What to send, in order, and the warnings for the operator.
 #[derive(Debug, Default)]
 pub struct Dispatch<'m> {
     /// For the client.
     pub to_client: Vec<Cow<'m, [u8]>>,
     /// For servers, by their position in the group.
     pub to_servers: Vec<(usize, Cow<'m, [u8]>)>,
-    /// For the operator, a sentence each.
+    /// For the operator, one sentence each.
     pub warnings: Vec<String>,
-    /// Servers that have to be started again before anything is sent: they have begun to speak one protocol with the
+    /// Servers that have to be restarted before anything is sent: they have begun to speak one protocol with the
     /// client, and now get another.
     pub restarts: Vec<usize>,
     /// Whether [`Router::deadline`] may have changed.
@@ -58,7 +58,7 @@ pub struct Dispatch<'m> {
 }
 
 impl Dispatch<'_> {
-    /// Adds what another message led to, which is not kept.
+    /// Adds the outcome of another message, which is not kept.
     fn append(&mut self, other: Dispatch<'_>) {
         let owned = |message: Cow<'_, [u8]>| Cow::Owned(message.into_owned());
         self.to_client
@@ -104,7 +104,7 @@ struct Routing<'s, 'm> {
 enum PendingRequest {
     /// Its answer passes. The id is as the client wrote it.
     Passes { id: String },
-    /// Its answer is part of the answer to a request with this number.
+    /// Its answer is part of the answer to the request with this number.
     Part(u64),
 }
 
@@ -134,7 +134,7 @@ impl Router {
         }
     }
 
-    /// Takes a message of the client.
+    /// Takes a message from the client.
     pub fn from_client<'m>(&self, message: &'m [u8], now: Instant, out: &mut Dispatch<'m>) {
         let state = &mut *self.state.lock();
         state.latest = now;
@@ -144,7 +144,7 @@ impl Router {
         }
     }
 
-    /// Takes a message of a server.
+    /// Takes a message from a server.
     pub fn from_server<'m>(&self, server: usize, message: &'m [u8], out: &mut Dispatch<'m>) {
         let state = &mut *self.state.lock();
         if server < state.servers.len() {
@@ -156,7 +156,7 @@ impl Router {
     }
 
     /// The answer to a request for a server that is gone. The guard need not see the request; it would only say that
-    /// there is no such tool.
+    /// the tool does not exist.
     pub fn error_of_lost_server(&self, message: &[u8]) -> Option<Vec<u8>> {
         let state = self.state.lock();
         if state.servers.iter().all(ServerState::is_there) {
@@ -171,7 +171,7 @@ impl Router {
         }
     }
 
-    /// A server is gone, and why.
+    /// A server is gone, for this reason.
     pub fn server_gone(&self, server: usize, why: &str, out: &mut Dispatch<'_>) {
         let state = &mut *self.state.lock();
         if server < state.servers.len() {
@@ -179,7 +179,7 @@ impl Router {
         }
     }
 
-    /// A server that was gone was started again.
+    /// A server that was gone was restarted.
     pub fn server_back(&self, server: usize, out: &mut Dispatch<'_>) {
         let state = &mut *self.state.lock();
         if let Some(back) = state.servers.get_mut(server) {
@@ -195,14 +195,15 @@ impl Router {
         waiting.filter_map(|aggregate| aggregate.deadline).min()
     }
 
-    /// Time has passed: requests that have waited long enough for all servers are answered without the late ones.
+    /// Handles passed deadlines: requests that have waited long enough for all servers are answered without the late
+    /// ones.
     pub fn tick(&self, now: Instant, out: &mut Dispatch<'_>) {
         let state = &mut *self.state.lock();
         Routing { state, out }.tick(now);
     }
 }
 
-/// The message as it is, unless there is a form feed around it: our reader skips it, but it is not JSON.
+/// The message, without form feeds around it: our reader skips them, but they are not JSON.
 fn without_form_feeds(message: &[u8]) -> &[u8] {
     let inner = message.trim_ascii();
     let front = message.len() - message.trim_ascii_start().len();
@@ -248,7 +249,7 @@ impl<'m> Routing<'_, 'm> {
         if to.pending.len() >= MOST_REQUESTS {
             let name = &to.name;
             return Err(format!(
-                "the MCP server {name:?} has {MOST_REQUESTS} requests to answer; wait for it"
+                "the MCP server {name:?} has {MOST_REQUESTS} unanswered requests; wait for it"
             ));
         }
         to.pending.insert(id.key().into_owned(), pending);
@@ -261,7 +262,7 @@ impl<'m> Routing<'_, 'm> {
         let was_there = lost.is_there();
         lost.gone = Some(why.to_owned());
         let mut pending: Vec<_> = lost.pending.drain().collect();
-        // In the same order every time.
+        // In a deterministic order.
         pending.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.state.routes.forget(server);
         for (_, pending) in pending {
@@ -286,7 +287,7 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    /// Tells the client that a list has changed, if it is ready to hear it.
+    /// Notifies the client that a list has changed, if it is ready for that.
     fn list_changed(&mut self, list: ListKind) {
         let method = format!("notifications/{}/list_changed", list.capability());
         let mut notify = |params: &str| {

@@ -1,4 +1,4 @@
-//! What servers say about themselves, as if one server had said it.
+//! Merges what servers say about themselves, as if one server had said it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,8 @@ pub(super) struct ServerInfo {
     instructions: Option<String>,
 }
 
-/// Capabilities that work for one server among many. Others, such as `experimental`, have methods that cannot be routed.
+/// Capabilities that work for one server among several. Others, such as `experimental`, have methods that cannot be
+/// routed.
 const ROUTED: [&str; 7] = [
     "tools",
     "prompts",
@@ -29,7 +30,7 @@ const ROUTED: [&str; 7] = [
 ];
 
 /// The answer to `initialize`. The protocol is the one that the client wants if any server speaks it, since newer
-/// protocols only add to older ones, and otherwise the newest that a server answered with.
+/// protocols only add to older ones, and otherwise the newest one that a server answered with.
 pub(super) fn initialized(servers: &[ServerState], wanted: Option<&str>) -> String {
     let versions = || introduced(servers).map(|(_, info)| info.version.as_str());
     let version = wanted
@@ -65,7 +66,7 @@ pub(super) fn discovered(servers: &[ServerState]) -> String {
     if let Some(instructions) = instructions(servers) {
         result.insert("instructions".into(), json!(instructions));
     }
-    // Servers come and go, so this holds for now only.
+    // Servers come and go, so this only holds for now.
     result.insert("ttlMs".into(), json!(0));
     result.insert("cacheScope".into(), json!("private"));
     let meta = json!({"io.modelcontextprotocol/serverInfo": our_name()});
@@ -77,7 +78,7 @@ fn our_name() -> Value {
     json!({"name": "callwright", "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// The servers that have said something about themselves.
+/// The servers that have introduced themselves.
 fn introduced(servers: &[ServerState]) -> impl Iterator<Item = (&ServerState, &ServerInfo)> {
     let there = servers.iter().filter(|server| server.is_there());
     there.filter_map(|server| Some((server, server.info.as_ref()?)))
@@ -100,7 +101,7 @@ fn capabilities(servers: &[ServerState]) -> Value {
     let is_late = |server: &ServerState| server.is_there() && server.info.is_none();
     let are_late = servers.iter().any(is_late);
     for key in ["prompts", "resources"] {
-        // A server that ends or answers later changes the lists.
+        // A server that exits or answers later changes the lists.
         if are_late || all.get(key).is_some() {
             unite(&mut all[key], &json!({"listChanged": true}));
         }
@@ -108,7 +109,7 @@ fn capabilities(servers: &[ServerState]) -> Value {
     all
 }
 
-/// What either has; of two booleans, the one that is true.
+/// Merges the members of both; for booleans, true wins.
 fn unite(all: &mut Value, one: &Value) {
     match (all, one) {
         (Value::Object(all), Value::Object(one)) => {
@@ -122,7 +123,7 @@ fn unite(all: &mut Value, one: &Value) {
     }
 }
 
-/// The instructions of all servers for the model, each under the name and the prefix of its server.
+/// The instructions of all servers for the model, each with the name and prefix of its server.
 fn instructions(servers: &[ServerState]) -> Option<String> {
     let sections = introduced(servers).filter_map(|(server, info)| {
         let text = info.instructions.as_deref()?.trim();

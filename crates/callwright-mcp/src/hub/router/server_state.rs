@@ -1,4 +1,4 @@
-//! What is known about one server.
+//! The router's knowledge about one server.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ pub(super) struct ServerState {
     pub(super) info: Option<ServerInfo>,
     pub(super) tools: PrefixedNames,
     pub(super) prompts: PrefixedNames,
-    /// Pages of lists that came after the client had got its answer: the next answer has them.
+    /// Pages of lists that came after the client had its answer: the next answer includes them.
     pub(super) late_lists: HashMap<ListKind, Vec<String>>,
-    /// Whether the operator was told that it writes lines that are not messages.
+    /// Whether the operator was warned that it writes lines that are not messages.
     pub(super) is_noisy: bool,
 }
 

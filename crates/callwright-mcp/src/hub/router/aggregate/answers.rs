@@ -1,4 +1,4 @@
-//! What servers answer to their parts of a request, until the client gets one answer.
+//! Collects the servers' answers to their parts of a request, until the client gets a single answer.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::message::Id;
 const MOST_PAGES: usize = 1_000;
 
 impl Routing<'_, '_> {
-    /// A server answers its part. There is no message if it never will, because it is gone.
+    /// Handles a server's answer to its part. There is no message if none will come, because the server is gone.
     pub(in crate::hub::router) fn part_answered(
         &mut self,
         number: u64,
@@ -65,7 +65,7 @@ impl Routing<'_, '_> {
         }
         part.is_done = true;
         match aggregate.kind {
-            // The first server says why there is no such resource.
+            // The first server explains why there is no such resource.
             AggregateKind::FindResource { .. } if part.error.is_some() => {
                 aggregate.verbatim = aggregate.verbatim.take().or_else(copied);
             }
@@ -86,7 +86,7 @@ impl Routing<'_, '_> {
         }
     }
 
-    /// Takes in a result; returns the cursor of the next page, or an error object if the result is not valid.
+    /// Adds a result; returns the cursor of the next page, or an error object if the result is not valid.
     fn take_result(
         &mut self,
         kind: &AggregateKind,
@@ -126,7 +126,7 @@ impl Routing<'_, '_> {
         Ok(None)
     }
 
-    /// A server cannot answer: the operator hears of it where that matters.
+    /// A server cannot answer: warns the operator where that matters.
     fn part_failed(&mut self, kind: &AggregateKind, server: usize, error: &str) {
         let failed = &mut self.state.servers[server];
         if !failed.is_there() {
@@ -162,7 +162,7 @@ impl Routing<'_, '_> {
         }
     }
 
-    /// Requests that have waited long enough are answered with what there is.
+    /// Answers requests that have waited long enough with the parts that have arrived.
     pub(in crate::hub::router) fn tick(&mut self, now: Instant) {
         let is_due =
             |it: &Aggregate| !it.is_answered && it.deadline.is_some_and(|deadline| deadline <= now);
@@ -179,7 +179,7 @@ impl Routing<'_, '_> {
             for part in aggregate.parts.iter().filter(|part| !part.is_done) {
                 let name = &self.state.servers[part.server].name;
                 self.out.warnings.push(format!(
-                    "the MCP server {name:?} is slow; the client goes on without it and is notified when it is there"
+                    "the MCP server {name:?} is slow; the client continues without it and is notified when it is ready"
                 ));
             }
             self.answer(&aggregate);
@@ -188,7 +188,7 @@ impl Routing<'_, '_> {
         }
     }
 
-    /// One answer made of those that are there.
+    /// Combines the parts that have arrived into one answer.
     fn answer(&mut self, aggregate: &Aggregate) {
         let Aggregate {
             id, kind, parts, ..
@@ -220,8 +220,8 @@ impl Routing<'_, '_> {
                 Ok(server_info::discovered(&self.state.servers))
             }
             AggregateKind::Discover => {
-                // Now the client falls back to `initialize`, which all of them know. Those that have answered this
-                // request may not accept it any more.
+                // The client now falls back to `initialize`, which all of them know. Those that have answered this
+                // request may no longer accept it.
                 self.state.is_mixed = true;
                 self.out
                     .restarts
