@@ -1,20 +1,20 @@
 //! Runs the guard offline over recorded traffic.
 //!
-//! Most violations are bugs that the guard exists for; some are legitimate edge cases that the schema forbids. A replay
-//! finds both, tells them apart with evidence that a person can follow, and proposes the smallest loosening for the
-//! second kind. Data flows one way:
+//! Most violations are bugs that the guard exists for; some are legitimate edge cases that the schema forbids. A
+//! replay finds both, tells them apart with evidence that a person can follow, and proposes the smallest loosening
+//! for the edge cases. Data flows one way:
 //!
 //! 1. [`source`]: files, folders, compressed or not → records, each with its place
-//! 2. [`read`]: a record in any known format → what it shows: tools, calls, results ([`seen`])
-//! 3. [`judge`]: a call or a result → what the gate says of it, as facts
-//! 4. `conversation`: calls and results in their order → what a call led to, and what the guard would have stopped
-//! 5. [`summary`]: all of it in numbers that merge, in whatever parts they were counted
+//! 2. [`read`]: a record in any known format → its tools, calls and results ([`seen`])
+//! 3. [`judge`]: a call or a result → the gate's verdict, as facts
+//! 4. `conversation`: calls and results in order → what a call led to, and what the guard would have stopped
+//! 5. [`summary`]: everything in numbers that merge, however the log was divided
 //! 6. [`decide`]: a cluster of violations → bug, edge case or unclear, with the reasons
-//! 7. [`propose`]: edge cases → the smallest change of the schema, with its effect and a proof
-//! 8. [`report`]: all of it for people and programs
+//! 7. [`propose`]: edge cases → the smallest schema change, with its effect and a proof
+//! 8. [`report`]: everything, for people and programs
 //!
-//! [`run`] puts the first five together on all cores: [`run::Run`] for files, [`run::replay_records`] for records that the
-//! caller has.
+//! [`run`] combines the first five on all cores: [`run::Run`] for files, [`run::replay_records`] for records that the
+//! caller provides.
 
 mod conversation;
 pub mod decide;

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 /// With a comma between thousands: `12,403`.
 pub(crate) fn thousands(number: u64) -> String {
@@ -23,8 +23,8 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), noun(number, one, many))
 }
 
-/// The count of a [`Distinct`](crate::summary::Distinct): above 256 it is right to about six in a hundred, so two digits
-/// are given.
+/// The count of a [`Distinct`](crate::summary::Distinct): above 256 it is accurate to about six percent, so two
+/// digits are shown.
 pub(crate) fn about(number: u64) -> String {
     if number <= 256 {
         return thousands(number);
@@ -43,7 +43,7 @@ pub(crate) fn conversations(number: u64) -> String {
     format!("{} {noun}", about(number))
 }
 
-/// A part of a whole, between zero and one.
+/// A fraction of a whole, between zero and one.
 #[expect(clippy::cast_precision_loss, reason = "only shown")]
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
@@ -52,7 +52,7 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
     (part as f64 / whole as f64).min(1.0)
 }
 
-/// A part of a whole as `3.4%`. Something is never `0%`, and not everything is never `100%`.
+/// A fraction of a whole as `3.4%`. Something is never `0%`, and less than everything is never `100%`.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let hundredths = share(part, whole) * 100.0;
     if part == 0 || whole == 0 {
@@ -64,12 +64,12 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     } else if hundredths < 0.995 {
         format!("{hundredths:.2}%")
     } else {
-        // Rounding must not make a whole of it.
+        // Rounding must not turn it into the whole.
         format!("{:.1}%", hundredths.min(99.9))
     }
 }
 
-/// A share in hundredths, for drawing: two digits after the point are finer than any screen.
+/// A share in hundredths, for drawing: two decimals are finer than any screen.
 pub(crate) fn hundredths(share: f64) -> f64 {
     (share * 10_000.0).round() / 100.0
 }
@@ -83,7 +83,7 @@ pub(crate) fn bytes(number: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "only shown")]
     let mut scaled = number as f64 / 1000.0;
     let mut unit = 0;
-    // What would be rounded to a thousand belongs to the next unit.
+    // A value that would round to a thousand belongs to the next unit.
     while scaled >= 999.5 && unit + 1 < UNITS.len() {
         scaled /= 1000.0;
         unit += 1;

@@ -1,6 +1,6 @@
 //! What a record shows: tools, calls, results, and their place in a conversation.
 //!
-//! The one form into which every format is read. Nothing is judged here.
+//! The common form into which every format is read. Nothing is judged here.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use callwright::{Call, ToolSpec};
 /// One thing that a record shows, in the order in which it happened.
 #[derive(Debug, Clone)]
 pub enum Seen<'a> {
-    /// The tools that the model is offered from here on. A request carries all of them.
+    /// The tools offered to the model from here on. A request carries all of them.
     Tools(Vec<ToolSpec>),
     /// The model called a tool.
     Call(Box<SeenCall<'a>>),
-    /// A tool answered a call that is elsewhere.
+    /// A tool answered a call that is recorded elsewhere.
     Result(SeenResult<'a>),
 }
 
@@ -25,17 +25,17 @@ pub struct SeenCall<'a> {
     pub call: Call<'a>,
     /// Where and when.
     pub at: At<'a>,
-    /// What the tool answered.
+    /// The tool's answer.
     pub answer: Option<ToolAnswer<'a>>,
     /// How long the tool took, in microseconds.
     pub latency_us: Option<u64>,
     /// Whether several records show the same call, as requests show their whole history: then it is counted once.
     pub in_history: bool,
-    /// By what it is recognised then; `None` for calls that have a record to themselves.
+    /// How it is recognised then; `None` for calls that have their own record.
     pub identity: Option<CallIdentity>,
 }
 
-/// By what a call is recognised that several records show: its place in the conversation, whatever its id looks like.
+/// How a call shown by several records is recognised: its place in the conversation, whatever its id looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallIdentity {
     /// A hash of its id, its tool and its arguments.
@@ -44,10 +44,10 @@ pub struct CallIdentity {
     pub nth: u32,
     /// Whether the record shows the conversation from its beginning, so that other such records show as many.
     pub from_start: bool,
-    /// A hash of the id of the model's answer, where that is on record without the conversation.
+    /// A hash of the id of the model's answer, if that is recorded without the conversation.
     pub answer: Option<u64>,
-    /// A hash of the call, and of the conversation if the record names it: a history and an answer that is on record by
-    /// itself have this in common.
+    /// A hash of the call, and of the conversation if the record names it: a history and a separately recorded answer
+    /// have this in common.
     pub anywhere: u64,
 }
 
@@ -56,9 +56,9 @@ pub struct CallIdentity {
 pub struct At<'a> {
     /// The conversation.
     pub session: Option<Cow<'a, str>>,
-    /// Which message of the user it answers.
+    /// The user message that it answers.
     pub turn: Option<u64>,
-    /// Which answer of the model it is part of.
+    /// The model answer that it is part of.
     pub round: Option<u64>,
     /// When, in microseconds since 1970.
     pub time: Option<i64>,
@@ -71,13 +71,13 @@ pub struct At<'a> {
 pub struct SeenResult<'a> {
     /// The id of the call.
     pub id: Value<'a>,
-    /// Where and when. Only one of call and result may know the session.
+    /// Where and when. Possibly only the call or only the result knows the session.
     pub at: At<'a>,
     /// What the tool answered.
     pub answer: ToolAnswer<'a>,
 }
 
-/// What a tool answered.
+/// A tool's answer.
 #[derive(Debug, Clone)]
 pub struct ToolAnswer<'a> {
     /// Text, or a value, which may be an MCP result.
@@ -86,8 +86,8 @@ pub struct ToolAnswer<'a> {
     pub is_error: bool,
 }
 
-/// The longest name of a tool, a model or a conversation that is kept as it is. Providers allow 64 or 128 characters for a
-/// tool; a log may have megabytes.
+/// The longest name of a tool, a model or a conversation that is kept in full. Providers allow 64 or 128 characters
+/// for a tool; a log may have megabytes.
 pub(crate) const LONGEST_NAME: usize = 256;
 
 /// A name, or the beginning of one that is too long.

@@ -171,13 +171,13 @@ fn what_cannot_be_applied_says_why() {
         TOOLS,
         &file,
         &[1, 9],
-        "there is no proposal 9; there are 1 to 7",
+        "unknown proposal 9; the numbers go from 1 to 7",
     );
     refused(
         &TOOLS.replace("\"find\"", "\"search\""),
         &file,
         &[1],
-        "proposal 1: the tools file has no tool \"find\"",
+        "proposal 1: the tools file does not declare \"find\"",
     );
     refused(
         &TOOLS.replace("\"size\"", "\"length\""),
@@ -197,7 +197,7 @@ fn what_cannot_be_applied_says_why() {
         TOOLS,
         &json!({"v": 1, "tools": []}),
         &[1],
-        "there are no proposals in the suggestions",
+        "the suggestions contain no proposals",
     );
 }
 
@@ -220,7 +220,7 @@ fn what_is_not_proved_wants_to_be_forced() {
         TOOLS,
         &file,
         &[1],
-        "proposal 1 is not proved to loosen only: nobody knows; use --force to apply it anyway",
+        "proposal 1 is not proved to only loosen: nobody knows; use --force to apply it anyway",
     );
     assert!(apply(TOOLS, &file, &[1], true).is_ok());
 }

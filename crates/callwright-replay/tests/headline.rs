@@ -53,7 +53,7 @@ fn without_proposals_somebody_has_to_look() {
     report.proposals = Proposals::default();
     assert_eq!(counts(&report), [0, 1_664, 10_739]);
     assert!(headline(&report).contains(
-        "No change is proposed; 1,664 look like bugs, which the guard repairs or stops; 10,739 are left to look at."
+        "No change is proposed; 1,664 look like bugs, which the guard repairs or stops; 10,739 are left to review."
     ));
 }
 

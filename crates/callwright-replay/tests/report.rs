@@ -171,7 +171,7 @@ fn commands_are_whole() {
         "{shown}"
     );
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("40 are proved and let no bug in"), "{shown}");
+    assert!(words.contains("40 are proved and allow no bugs"), "{shown}");
     assert!(!shown.contains("--accept"));
 }
 

@@ -1,8 +1,8 @@
-//! Calls and results in their order → what a call led to.
+//! Follows calls and results in order; finds out what each call led to.
 //!
-//! Everything here looks at one call after the other, so it is kept small: hashes of sessions, tools and calls, and the
-//! faults of calls that have not worked out yet. What becomes known comes out as [`Effect`]s, which are counted elsewhere.
-//! All memory is bounded; the oldest goes first.
+//! This part is sequential, so it is kept small: hashes of sessions, tools and calls, and the faults of calls that
+//! have not been resolved yet. What becomes known is returned as [`Effect`]s, which are counted elsewhere. All memory
+//! is bounded; the oldest entries are dropped first.
 
 mod waiting;
 
@@ -14,22 +14,22 @@ use crate::run::AwaitedCall;
 use crate::seen::CallIdentity;
 use crate::summary::{ClusterKey, LedTo};
 
-/// How many calls that were shown are remembered in each of two halves. Eight bytes each.
+/// How many shown calls are remembered in each of two halves. Eight bytes each.
 const SHOWN_HALF: usize = 500_000;
 
 /// How many calls may wait for their results. A result comes a record or two after its call.
 const MOST_AWAITED: usize = 20_000;
 
-/// How many bytes of arguments these may have, about.
+/// About how many bytes of arguments these may have.
 const MOST_AWAITED_BYTES: usize = 16 * 1024 * 1024;
 
-/// Tells the marks of counted calls from their keys.
+/// Distinguishes the marks of counted calls from their keys.
 const MARK: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The faults of a call.
 pub(crate) type Faults = Arc<[ClusterKey]>;
 
-/// Something that became known of the faults of a call.
+/// Something that became known about the faults of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Effect {
     pub(crate) cluster: ClusterKey,
@@ -38,14 +38,14 @@ pub(crate) struct Effect {
     pub(crate) at: Option<i64>,
 }
 
-/// How a call ended, as far as is known. The names are those in saved states.
+/// How a call ended, as far as known. The names are those in saved states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum CallEnd {
     /// The tool did what was asked.
     Fine,
     /// It answered with an error.
     Wrong,
-    /// Nothing is known, or not yet.
+    /// Unknown, or not known yet.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ impl CallEnd {
     }
 }
 
-/// All that is remembered between two calls.
+/// Everything that is remembered between two calls.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations {
     pub(crate) shown: ShownCalls,
@@ -70,7 +70,7 @@ pub(crate) struct Conversations {
     pub(crate) waiting: Waiting,
 }
 
-/// What is saved of it. Calls that wait for their results are not: they count as calls without one.
+/// The part of it that is saved. Calls that wait for their results are not: they count as calls without one.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SavedConversations {
     shown: Vec<u64>,
@@ -103,7 +103,7 @@ impl Conversations {
         }
     }
 
-    /// A call of a tool, with its faults. Adds what became known by it.
+    /// A call of a tool, with its faults. Adds what became known from it.
     pub(crate) fn call(
         &mut self,
         session: Option<u64>,
@@ -113,7 +113,7 @@ impl Conversations {
         effects: &mut Vec<Effect>,
     ) {
         let Some(session) = session else {
-            // What came after it is not known.
+            // What came after it is unknown.
             if let Some(faults) = faults {
                 add_effects(faults, end.led_to(), effects);
             }
@@ -150,7 +150,7 @@ impl Conversations {
     }
 }
 
-/// The same for every fault of a call.
+/// The same effect for every fault of a call.
 pub(crate) fn add_effects(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effect>) {
     effects.extend(faults.iter().map(|cluster| Effect {
         cluster: cluster.clone(),
@@ -159,8 +159,8 @@ pub(crate) fn add_effects(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effe
     }));
 }
 
-/// Hashes of calls that were seen: requests show the whole conversation again and again. When a half is full, the older
-/// half is forgotten.
+/// Hashes of calls that were seen: requests show the whole conversation again and again. When a half is full, the
+/// older half is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct ShownCalls {
     young: HashSet<u64>,
@@ -168,9 +168,9 @@ pub(crate) struct ShownCalls {
 }
 
 impl ShownCalls {
-    /// Whether a call is to be counted: no record of the same kind has shown it, and none of the other kind has counted it.
-    /// An answer that is on record by itself and the history that shows it have no place in common; so each that counts a
-    /// call leaves a mark, which one of the other kind takes.
+    /// Whether to count a call: no record of the same kind has shown it, and none of the other kind has counted it. A
+    /// separately recorded answer and the history that shows it share no place; so each one that counts a call leaves
+    /// a mark, which one of the other kind takes.
     pub(crate) fn counts(&mut self, key: u64, identity: &CallIdentity) -> bool {
         let mark = |of_history: bool| identity.anywhere ^ u64::from(of_history) ^ MARK;
         if !self.is_new(key) {
@@ -222,7 +222,7 @@ impl Unanswered {
         }
     }
 
-    /// The call that waits under a key, if it is the one that is meant.
+    /// The call that waits under a key, if it is the right one.
     pub(crate) fn take(
         &mut self,
         key: u64,

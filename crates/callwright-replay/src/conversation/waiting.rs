@@ -1,4 +1,4 @@
-//! Calls with faults that did not work out: what did the model do next?
+//! Calls with unresolved faults: what did the model do next?
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use super::{CallEnd, Effect, Faults, add_effects};
 use crate::summary::{ClusterKey, LedTo};
 
-/// How many calls are remembered, of four times as many conversations as admission remembers. Each takes a few hundred
-/// bytes.
+/// How many calls are remembered, for four times as many conversations as admission remembers. Each takes a few
+/// hundred bytes.
 const MOST: usize = 20_000;
 
 /// A conversation and a tool in it.
-pub(super) type Key = (u64, u64);
+pub(super) type WaitingKey = (u64, u64);
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    calls: AHashMap<Key, FaultyCall>,
-    /// In the order in which they came, including those that are gone.
-    order: VecDeque<(Key, u64)>,
+    calls: AHashMap<WaitingKey, FaultyCall>,
+    /// In order of arrival, including those that are gone.
+    order: VecDeque<(WaitingKey, u64)>,
     next: u64,
 }
 
@@ -31,10 +31,10 @@ struct FaultyCall {
     went: CallEnd,
 }
 
-/// One call as it is saved.
+/// One call in its saved form.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Saved {
-    key: Key,
+    key: WaitingKey,
     faults: Vec<ClusterKey>,
     went: CallEnd,
 }
@@ -43,7 +43,7 @@ impl Waiting {
     /// The tool is called again: did the model correct what was wrong?
     pub(super) fn next_call(
         &mut self,
-        key: Key,
+        key: WaitingKey,
         faults: Option<&Faults>,
         effects: &mut Vec<Effect>,
     ) {
@@ -74,7 +74,7 @@ impl Waiting {
 
     pub(super) fn add(
         &mut self,
-        key: Key,
+        key: WaitingKey,
         faults: &Faults,
         went: CallEnd,
         effects: &mut Vec<Effect>,
@@ -106,7 +106,7 @@ impl Waiting {
     /// The result of a call came after it.
     pub(super) fn result(
         &mut self,
-        key: Key,
+        key: WaitingKey,
         faults: &Faults,
         went: CallEnd,
         effects: &mut Vec<Effect>,

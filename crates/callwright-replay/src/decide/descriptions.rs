@@ -1,4 +1,4 @@
-//! What the schema itself says about the value: its default, its examples, its descriptions.
+//! Signs from the schema itself: its default, its examples, its descriptions.
 
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::signs::Sign;
 use crate::summary::{HeldInText, ValueShape};
 
-/// Phrases of a description that make a key optional. (Phrases are separated by `|`, and the first one counts.)
+/// Phrases in a description that make a key optional. (Phrases are separated by `|`, and the first match counts.)
 const OPTIONAL: &str = "optional|if omitted|when omitted|if not given|if not provided|if not specified|if absent|\
                         may be omitted|can be omitted|may be left out|leave out|leave empty|defaults to|by default";
 
@@ -23,12 +23,12 @@ const NEGATIONS: [&str; 9] = [
     "not", "never", "no", "don't", "without", "cannot", "non", "avoid", "isn't",
 ];
 
-/// How many words before a value are looked at for a negation.
+/// How many words before a value are searched for a negation.
 const NEGATION_REACH: usize = 3;
 
 /// Whether the value is the schema's own default, or one of its examples.
 pub(super) fn own_default(facts: &Facts<'_>) -> Option<ScoredReason> {
-    // A value of the schema speaks for the whole cluster if it is the only value there is.
+    // A value in the schema speaks for the whole cluster if it is the only value there.
     let is_only = |own: &Json| matches!(&facts.values[..], [only] if only == own);
     let why = facts.nodes.iter().find_map(|node| {
         let default = node.get("default");
@@ -67,7 +67,7 @@ pub(super) fn described(facts: &Facts<'_>) -> Option<ScoredReason> {
     })
 }
 
-/// What the description of the very parameter says.
+/// What the parameter's own description says.
 fn said(facts: &Facts<'_>, text: &str) -> Option<ScoredReason> {
     let lower = text.to_lowercase();
     let phrase = |phrases: &'static str| {
@@ -128,7 +128,7 @@ fn type_phrases(shape: &ValueShape) -> Option<&'static str> {
     })
 }
 
-/// The number of a description that values up (or down) to an extreme stay within.
+/// The number in a description that the values stay within, up (or down) to an extreme.
 fn reached(text: &str, extreme: f64, is_most: bool) -> Option<String> {
     let words = text.split(|letter: char| !(letter.is_alphanumeric() || "-.,".contains(letter)));
     for word in words {
@@ -136,7 +136,7 @@ fn reached(text: &str, extreme: f64, is_most: bool) -> Option<String> {
         let Ok(number) = digits.replace(',', "").parse::<f64>() else {
             continue;
         };
-        // `up to 500` for what was seen up to 480, and not for what was seen up to 12.
+        // `up to 500` matches values seen up to 480, but not values seen up to 12.
         let (least, most) = (
             extreme.abs().min(number.abs()),
             extreme.abs().max(number.abs()),
@@ -153,7 +153,7 @@ fn reached(text: &str, extreme: f64, is_most: bool) -> Option<String> {
     None
 }
 
-/// Whether a text names the key or the value, and whether it is for it.
+/// Whether a text names the key or the value, and whether it speaks for it.
 fn naming(facts: &Facts<'_>, text: &str) -> Option<(bool, String)> {
     let name = match facts.code? {
         Code::UnknownKey => facts.name.clone(),
@@ -168,7 +168,7 @@ fn naming(facts: &Facts<'_>, text: &str) -> Option<(bool, String)> {
         },
         _ => return None,
     };
-    // A letter or two, and words of every text, must be in quotes to be meant.
+    // One or two letters, and common words, must be in quotes to count.
     let lower = text.to_lowercase();
     let wanted = name.to_lowercase();
     let quoted = ['"', '\'', '`'].iter().find_map(|quote| {
@@ -182,7 +182,7 @@ fn naming(facts: &Facts<'_>, text: &str) -> Option<(bool, String)> {
     Some((!is_negated(&lower, at), format!("\"{name}\"")))
 }
 
-/// Where a word or a phrase is in a text, as whole words.
+/// Where a word or a phrase occurs in a text, as whole words.
 fn position(text: &str, phrase: &str) -> Option<usize> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let found = text.match_indices(phrase).map(|(at, _)| at);
@@ -194,7 +194,7 @@ fn position(text: &str, phrase: &str) -> Option<usize> {
     whole.next()
 }
 
-/// Whether one of the words before a place, in the same sentence, says no.
+/// Whether one of the words before a position, in the same sentence, is a negation.
 fn is_negated(text: &str, at: usize) -> bool {
     let sentence = text[..at].rsplit(['.', ';', '!', '?']).next();
     let words = sentence.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the rule looks at: a cluster, its tool, its neighbours, and what the schema says about the place.
+//! The facts that the rule examines: a cluster, its tool, its neighbours, and what the schema says about the place.
 
 use callwright::json::Path;
 use callwright::validate::IssueCode;
@@ -8,26 +8,26 @@ use super::neighbours::Neighbours;
 use crate::schema::nodes;
 use crate::summary::{Cluster, ClusterKey, Side, Summary, ToolSummary, ValueShape};
 
-/// A tool's newest declaration, read.
+/// A tool's newest declaration, parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Declaration {
+pub(crate) struct ToolDeclaration {
     /// The tool's description.
     pub(crate) description: String,
     input: Option<Json>,
     output: Option<Json>,
 }
 
-impl Declaration {
-    /// Reads the newest declaration of a tool. What cannot be read is as if it were not there.
+impl ToolDeclaration {
+    /// Parses the newest declaration of a tool. Unreadable parts count as absent.
     pub(crate) fn newest_of(tool: Option<&ToolSummary>) -> Self {
         let text = tool.and_then(ToolSummary::newest);
         let Some(Json::Object(mut members)) =
             text.and_then(|version| serde_json::from_str(&version.declared).ok())
         else {
-            return Declaration::default();
+            return ToolDeclaration::default();
         };
         let description = members.get("description").and_then(Json::as_str);
-        Declaration {
+        ToolDeclaration {
             description: description.unwrap_or_default().to_owned(),
             input: members.remove("inputSchema"),
             output: members.remove("outputSchema"),
@@ -43,10 +43,11 @@ impl Declaration {
     }
 }
 
-/// The newest declarations of tools that come one after the other. One is read at a time: all of them take much memory.
+/// The newest declarations of tools that come one after another. They are parsed one at a time, since all of them
+/// take much memory.
 pub(crate) struct Declarations<'s> {
     summary: &'s Summary,
-    current: Option<(&'s str, Declaration)>,
+    current: Option<(&'s str, ToolDeclaration)>,
 }
 
 impl<'s> Declarations<'s> {
@@ -55,32 +56,32 @@ impl<'s> Declarations<'s> {
         Declarations { summary, current }
     }
 
-    pub(crate) fn get(&mut self, tool: &'s str) -> &Declaration {
+    pub(crate) fn get(&mut self, tool: &'s str) -> &ToolDeclaration {
         let current = self.current.take_if(|(known, _)| *known == tool);
         let current = current.unwrap_or_else(|| {
             let counts = self.summary.tools.get(tool);
-            (tool, Declaration::newest_of(counts))
+            (tool, ToolDeclaration::newest_of(counts))
         });
         &self.current.insert(current).1
     }
 }
 
-/// Everything that is known about a cluster.
+/// Everything known about a cluster.
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
     pub(super) key: &'f ClusterKey,
-    /// What is wrong, unless the schema has nothing to do with it.
+    /// What is wrong, unless it is unrelated to the schema.
     pub(super) code: Option<IssueCode>,
     pub(super) shape: &'f ValueShape,
     pub(super) cluster: &'f Cluster,
     pub(super) tool: Option<&'f ToolSummary>,
-    pub(super) declaration: &'f Declaration,
+    pub(super) declaration: &'f ToolDeclaration,
     pub(super) neighbours: &'f Neighbours<'f>,
-    /// The values of the cluster that are whole.
+    /// The complete values of the cluster.
     pub(super) values: Vec<Json>,
-    /// The parts of the schema about the place; of a missing key too.
+    /// The parts of the schema about the place; including that of a missing key.
     pub(super) nodes: Vec<&'f Json>,
-    /// The parts about what is around the place.
+    /// The parts about what surrounds the place.
     pub(super) around: Vec<&'f Json>,
     /// The last step of the path: the name of the key.
     pub(super) name: String,
@@ -92,7 +93,7 @@ impl<'f> Facts<'f> {
         key: &'f ClusterKey,
         cluster: &'f Cluster,
         tool: Option<&'f ToolSummary>,
-        declaration: &'f Declaration,
+        declaration: &'f ToolDeclaration,
         neighbours: &'f Neighbours<'f>,
     ) -> Self {
         let path = Path::from_pointer(key.path.as_str());
@@ -126,7 +127,7 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// The values of a cluster that were kept whole.
+/// The values of a cluster that were kept completely.
 pub(crate) fn values(cluster: &Cluster) -> Vec<Json> {
     let kept = cluster.values.iter().map(|(value, _)| value);
     let mut values: Vec<Json> = kept

@@ -1,4 +1,4 @@
-//! Values beyond a limit: how far, and what others that are farther beyond it say about them.
+//! Signs from values beyond a limit: how far they are, and whether values even farther beyond it are edge cases.
 
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
@@ -35,7 +35,7 @@ pub(super) fn distance(facts: &Facts<'_>) -> Option<ScoredReason> {
     Some(Sign::StandsForAll.because(format!("{number} stands for \"all of them\"")))
 }
 
-/// Nines only, from four on, or the largest number of a common type.
+/// Only nines, four or more, or the largest number of a common type.
 fn stands_for_all(value: &Json) -> bool {
     const LARGEST: [u64; 6] = [
         0x7fff,
@@ -52,11 +52,11 @@ fn stands_for_all(value: &Json) -> bool {
     })
 }
 
-/// Adds a reason to a few values just beyond a limit, where many that are farther beyond it are an edge case.
+/// Adds a reason to a few values just beyond a limit, where many values farther beyond it are an edge case.
 ///
-/// Numbers and lengths are clustered by their size, so a handful of calls may be a cluster between the limit and what
-/// everybody sends. A schema that allows the farther ones allows these too: limits have no holes. Clusters that the tool
-/// refuses, and those that are bugs for strong reasons, stay.
+/// Numbers and lengths are clustered by their size, so a handful of calls may form a cluster between the limit and
+/// the values that most callers send. A schema that allows the farther ones allows these too: limits have no holes.
+/// Clusters that the tool refuses, and those that are bugs for strong reasons, stay.
 pub(super) fn allow_values_before_edge_cases(
     summary: &Summary,
     judged: &mut [(u64, ClusterJudgement)],
@@ -76,7 +76,7 @@ pub(super) fn allow_values_before_edge_cases(
         let Some(own) = beyond(key, cluster) else {
             continue;
         };
-        // What lacks more than this has another reason against it.
+        // A larger deficit means that another reason speaks against it.
         let lacks_little = judgement.score + Sign::FartherTaken.points() >= EDGE_CASE_FROM;
         if judgement.kind == ViolationKind::EdgeCase || !lacks_little || is_refused(cluster) {
             continue;

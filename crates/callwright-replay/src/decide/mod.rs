@@ -1,7 +1,7 @@
-//! Bug or edge case? A cluster → a judgement with its reasons.
+//! Bug or edge case? Takes a cluster; returns a judgement with its reasons.
 //!
-//! Signs for and against, each with its points and the sentence that says why. Nothing is weighed that a person cannot look
-//! up in the summary.
+//! Every sign for or against has its points and a sentence that says why. Never weighs anything that a person cannot
+//! look up in the summary.
 
 mod descriptions;
 mod facts;
@@ -15,7 +15,7 @@ mod spread;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::facts::{Declaration, Declarations, values};
+pub(crate) use self::facts::{Declarations, ToolDeclaration, values};
 pub(crate) use self::outcome::ratio;
 
 use self::facts::Facts;
@@ -29,11 +29,11 @@ pub use self::signs::{BUG_UP_TO, EDGE_CASE_FROM};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ViolationKind {
-    /// Calls that are fine and that the schema forbids.
+    /// Legitimate calls that the schema forbids.
     EdgeCase,
     /// Too little is known, or the signs disagree.
     Unclear,
-    /// A mistake that the guard is there for.
+    /// A mistake that the guard exists for.
     Bug,
 }
 
@@ -46,12 +46,12 @@ pub struct ScoredReason {
     pub why: String,
 }
 
-/// What was made of a cluster.
+/// The judgement on a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClusterJudgement {
     /// The cluster.
     pub cluster: ClusterKey,
-    /// What it is.
+    /// The verdict.
     pub kind: ViolationKind,
     /// The sum of the points.
     pub score: i32,
@@ -60,10 +60,10 @@ pub struct ClusterJudgement {
 }
 
 /// Looks for one sign.
-type Check = fn(&Facts<'_>) -> Option<ScoredReason>;
+type SignCheck = fn(&Facts<'_>) -> Option<ScoredReason>;
 
-/// Signs of calls: what the tool and the model did, which results do not show.
-const OF_CALLS: [Check; 7] = [
+/// Signs from calls: what the tool and the model did, which results do not show.
+const OF_CALLS: [SignCheck; 7] = [
     outcome::of_tool,
     outcome::of_model,
     neighbours::others_of_the_place,
@@ -73,8 +73,8 @@ const OF_CALLS: [Check; 7] = [
     spread::rare_and_unknown,
 ];
 
-/// Signs of calls and results.
-const OF_BOTH: [Check; 6] = [
+/// Signs from calls and results.
+const OF_BOTH: [SignCheck; 6] = [
     spread::over_time,
     spread::over_sessions,
     spread::share,
@@ -112,7 +112,7 @@ fn judge(facts: &Facts<'_>) -> ClusterJudgement {
     reasons.extend(slip::slips(facts));
     let score = reasons.iter().map(|reason| reason.points).sum();
     let kind = match ViolationKind::of(score) {
-        // What such violations are in general says nothing about this one, unless it is what they never are.
+        // What such violations generally are says nothing about this one, unless they are never legitimate.
         ViolationKind::Bug if reasons.len() == general && score > Sign::Never.points() => {
             ViolationKind::Unclear
         }

@@ -1,4 +1,4 @@
-//! What came along: the other clusters of a place, and the other violations of the same calls.
+//! Signs from other clusters at the same place, and from other violations in the same calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use super::signs::{
 };
 use crate::summary::{Cluster, ClusterKey, Side, Summary, ValueShape};
 
-/// Whether one place has many clusters of an issue: one for each value, size, length or look.
+/// Whether one place has many clusters of an issue: one for each value, size, length or sketch.
 fn has_one_cluster_per_value(code: IssueCode) -> bool {
     use IssueCode as Code;
     matches!(
@@ -40,7 +40,7 @@ fn place(key: &ClusterKey) -> PlaceKey<'_> {
     (&key.tool, key.side, &key.path, key.issue_code())
 }
 
-/// What several clusters led to, together.
+/// The combined outcomes of several clusters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Totals {
     pub(super) calls: u64,
@@ -56,20 +56,20 @@ impl Totals {
     }
 }
 
-/// What is known of all clusters together.
+/// What is known about all clusters together.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours<'s> {
     places: HashMap<PlaceKey<'s>, Totals>,
-    /// By place and look.
+    /// By place and sketch.
     looks: HashMap<(PlaceKey<'s>, String), Totals>,
     /// By object, its undeclared keys and their calls.
     undeclared: HashMap<(&'s str, Side, Path), BTreeMap<&'s str, u64>>,
-    /// Of clusters about missing keys: how many keys of the object are missing, in how many calls.
+    /// For clusters about missing keys: how many keys of the object are missing, in how many calls.
     missing: HashMap<u64, Vec<(usize, u64)>>,
 }
 
 impl<'s> Neighbours<'s> {
-    /// Looks at all of them.
+    /// Collects them.
     pub(super) fn of(summary: &'s Summary) -> Self {
         let mut all = Neighbours::default();
         let mut parents: HashMap<u64, (Side, Path)> = HashMap::new();
@@ -103,21 +103,21 @@ impl<'s> Neighbours<'s> {
         all
     }
 
-    /// All clusters of the place that break the same rule.
+    /// All clusters of the place that violate the same rule.
     pub(super) fn of_the_place(&self, key: &ClusterKey) -> Option<Totals> {
         self.places.get(&place(key)).copied()
     }
 
-    /// All clusters of the place that look the same but for the number of digits.
+    /// All clusters of the place that look the same except for the number of digits.
     pub(super) fn alike(&self, key: &ClusterKey) -> Option<Totals> {
         self.looks.get(&(place(key), look(key)?)).copied()
     }
 }
 
-/// What the tool made of other values that break the same rule at the same place.
+/// The outcomes of other values that violate the same rule at the same place.
 pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<ScoredReason> {
     let own = facts.cluster.led_to;
-    // With many results a cluster speaks for itself.
+    // With many results, a cluster speaks for itself.
     if own.ran_fine + own.tool_refused >= MANY_RESULTS {
         return None;
     }
@@ -137,8 +137,8 @@ pub(super) fn others_of_the_place(facts: &Facts<'_>) -> Option<ScoredReason> {
     }
 }
 
-/// A sketch without the number of digits: `9.99` is `9.9`, and a word with digits in it, as of an id in hexadecimal
-/// digits, is `x`.
+/// A sketch without the number of digits: `9.99` is `9.9`, and a word with digits in it, as in a hexadecimal id, is
+/// `x`.
 fn look(key: &ClusterKey) -> Option<String> {
     let is_of_word = |letter: char| matches!(letter, 'a' | 'A' | '9');
     let ValueShape::Sketch(sketch) = &key.shape else {
@@ -177,9 +177,9 @@ pub(super) fn one_of_many_keys(facts: &Facts<'_>) -> Option<ScoredReason> {
     is_one.then(|| Sign::OneOfManyKeys.because(why()))
 }
 
-/// Whether all keys that an object must have are missing at once.
+/// Whether all required keys of an object are missing at once.
 pub(super) fn nothing_given(facts: &Facts<'_>) -> Option<ScoredReason> {
-    // Only clusters about missing keys are in it.
+    // It only contains clusters about missing keys.
     let counts = facts.neighbours.missing.get(&facts.key.hash())?;
     let lists = facts.around.iter();
     let lists = lists.filter_map(|node| node.get("required")?.as_array());

@@ -1,4 +1,4 @@
-//! Does the tool take such calls, and what did the model do next?
+//! Signs from outcomes: does the tool accept such calls, and what did the model do next?
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use super::signs::{
 };
 use crate::summary::Timeline;
 
-/// Below this share of results without an error a tool is broken, and its refusals say nothing.
+/// Below this share of successful results a tool is broken, and its refusals mean nothing.
 const LOWEST_SUCCESS: f64 = 0.3;
 
 const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// What the tool made of such calls.
+/// How the tool answered such calls.
 pub(super) fn of_tool(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let own = led_to.ran_fine + led_to.tool_refused;
     if own == 0 {
         return None;
     }
-    // Few by themselves: those that look alike but for the number of digits are counted too.
+    // If there are few, those that look alike except for the number of digits are counted too.
     let alike = facts.neighbours.alike(facts.key);
     let (ran_fine, refused) = match alike.filter(|_| own < MANY_RESULTS) {
         Some(alike) => (alike.ran_fine, alike.refused),
@@ -81,7 +81,7 @@ fn by_number(share: f64, known: u64) -> i32 {
     }
 }
 
-/// What share of the tool's calls has a result that is not an error: some tools fail often, whatever they are sent.
+/// The share of the tool's calls with a successful result: some tools fail often, whatever they are sent.
 fn usual_success(facts: &Facts<'_>) -> f64 {
     let Some(tool) = facts.tool else {
         return 1.0;
@@ -96,9 +96,9 @@ fn usual_success(facts: &Facts<'_>) -> f64 {
     (1.0 - ratio(errors, others)).clamp(LOWEST_SUCCESS, 1.0)
 }
 
-/// Whether the tool learned to take such calls during the record: a new version is rolled out on some day; before it, not
-/// one such call ran fine, and from it on nearly all do. What counts is what the tool does now. A tool that takes some
-/// and refuses some all the time has no such day.
+/// Whether the tool learned to accept such calls during the recording: a new version is rolled out on some day;
+/// before it, no such call succeeded, and from then on nearly all do. What counts is what the tool does now. A tool
+/// that always accepts some and refuses some has no such day.
 fn taken_since(facts: &Facts<'_>, usual: f64) -> Option<ScoredReason> {
     let (all, fine) = (by_day(&facts.cluster.time), by_day(&facts.cluster.fine));
     let (first, _) = fine.first_key_value()?;
@@ -132,8 +132,8 @@ pub(super) fn of_model(facts: &Facts<'_>) -> Option<ScoredReason> {
     let per_session = facts.tool.map_or(1.0, |tool| {
         ratio(tool.tally.calls, tool.sessions.count().max(1))
     });
-    // Where no failure is known, the next call is just the next one, and mostly without the violation.
-    // So it is where nearly all such calls run fine.
+    // If no failure is known, the next call is just the next one, and mostly without the violation. The same goes if
+    // nearly all such calls succeed.
     let has_failed = led_to.tool_refused > 0 && ratio(led_to.ran_fine, known) < TAKES_FROM;
     let is_corrected = followed >= CORRECTED_CALLS && ratio(corrected, followed) >= CORRECTED_SHARE;
     (has_failed && is_corrected && per_session <= CALLS_PER_SESSION).then(|| {

@@ -1,4 +1,5 @@
-//! The signs of the rule with their points and reasons, and the thresholds. docs/replay-rule.md shows the same tables.
+//! The signs of the rule with their points and reasons, and the thresholds. docs/replay-rule.md shows the same
+//! tables.
 
 use super::ScoredReason;
 
@@ -10,7 +11,7 @@ pub const BUG_UP_TO: i32 = -1;
 
 macro_rules! signs {
     ($($name:ident $points:literal $reason:literal;)*) => {
-        /// What speaks for an edge case, or against it.
+        /// What speaks for or against an edge case.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Sign {
             $(#[doc = $reason] $name,)*
@@ -30,14 +31,14 @@ macro_rules! signs {
 signs! {
     Never -20 "No other sign outweighs it: a text that is cut off is never legitimate, however often it comes.";
 
-    // What such violations are in general, before anything is known about this one.
+    // What such violations generally are, before anything is known about this one.
     MissingKey -2 "A missing key was mostly forgotten.";
     OtherType -2 "Mostly a slip. (`null`, and a fraction where an integer belongs, are not: these say something.)";
     UnknownKey -2 "An undeclared key is mostly made up.";
     Confusion -1 "None of the alternatives, ruled out, not allowed: mostly confusion.";
     OwnResult 2 "A tool does not make its results up. Rare ones that come steadily need little more.";
 
-    // What the tool made of such calls, beside the tables below.
+    // How the tool answered such calls, besides the tables below.
     TakenSince 6 "The tool learned to take such calls, which counts like many that it takes.";
     OthersTaken 2 "Other values that break the same rule at the same place are taken: the rule is too tight there.";
     OthersRefused -2 "They are refused: the rule is right there.";
@@ -63,7 +64,7 @@ signs! {
     OftenAnswered 4 "The tool answers so often enough to mean it.";
     SometimesAnswered 2 "The tool answers so now and then.";
 
-    // The schema's own words.
+    // What the schema itself says.
     OwnDefault 5 "The schema's own default, or one of its examples: enough by itself.";
     Described 4 "The parameter's description says so.";
     DescribedByTool 2 "The tool's description says so: it may be about something else.";
@@ -87,7 +88,7 @@ signs! {
 }
 
 impl Sign {
-    /// The reason that this sign is.
+    /// This sign as a reason.
     pub(super) fn because(self, why: impl Into<String>) -> ScoredReason {
         ScoredReason {
             points: self.points(),
@@ -96,80 +97,81 @@ impl Sign {
     }
 }
 
-/// How many results are many, some, few.
+/// How many results count as many, some, few.
 pub(super) const MANY_RESULTS: u64 = 20;
 /// See [`MANY_RESULTS`].
 pub(super) const SOME_RESULTS: u64 = 5;
 /// See [`MANY_RESULTS`].
 pub(super) const FEW_RESULTS: u64 = 3;
 
-/// From this share on (of what the tool manages in general) it takes such calls.
+/// From this share on (of what the tool achieves in general), it accepts such calls.
 pub(super) const TAKES_FROM: f64 = 0.8;
 /// Up to this share it refuses them.
 pub(super) const REFUSES_UP_TO: f64 = 0.2;
 
 /// Points by whether many, some, few, or one or two results are known.
 type ByResults = [i32; 4];
-/// From this share on none that counts has failed. Many are enough by themselves, some just so, few need one more sign,
-/// one or two may be luck.
+/// From this share on, none that counts has failed. Many are enough by themselves, some barely, few need one more
+/// sign, one or two may be luck.
 pub(super) const TAKES_ALL: (f64, ByResults) = (0.9, [6, 5, 4, 2]);
-/// The tool takes them, but one or two failed: of some, chance makes a tool that refuses every third call look like this.
+/// The tool accepts them, but one or two failed: with some results, a tool that refuses every third call may look
+/// like this by chance.
 pub(super) const TAKES_MOST: ByResults = [6, 3, 4, 2];
-/// It refuses them. Outweighs a spread over all models and the whole time (6), for models share their mistakes. One or two
-/// may have failed for another reason.
+/// It refuses them. Outweighs a spread over all models and the whole time (6), because models share their mistakes.
+/// One or two may have failed for another reason.
 pub(super) const REFUSES: ByResults = [-9, -8, -6, -4];
 /// Below this share it fails for more than one in three that would have worked. Outweighs such a spread, too.
 pub(super) const FAILS: (f64, ByResults) = (0.65, [-7, -6, -4, -2]);
-/// Below this share it fails for more than one in four: too many for a tool that takes such calls, and chance alone may
-/// have lifted it over the limit above. Such a spread does not outweigh it: it stays unclear.
+/// Below this share it fails for more than one in four: too many for a tool that accepts such calls, and chance alone
+/// may have lifted it over the limit above. Such a spread does not outweigh it: the cluster stays unclear.
 pub(super) const WAVERS: (f64, ByResults) = (0.72, [-3, -3, -2, 0]);
 /// It fails for one in five, and there are fewer results than [`SURE_RESULTS`]: chance may have lifted them.
 pub(super) const UNSURE: ByResults = [-2; 4];
 /// See [`UNSURE`].
 pub(super) const SURE_RESULTS: u64 = 50;
-/// The most points that a tool gives that takes calls with an unknown key: it may just ignore the key.
+/// The most points from a tool that accepts calls with an unknown key: it may just ignore the key.
 pub(super) const TAKES_UNKNOWN_KEY: i32 = 2;
 
-/// So many different undeclared keys in one object look made up.
+/// This many different undeclared keys in one object look made up.
 pub(super) const MANY_KEYS: usize = 4;
 /// A key with this share of them stands out, and is judged by itself.
 pub(super) const OWN_SHARE: f64 = 0.3;
 
-/// How many calls must follow before a correction says something.
+/// How many calls must follow before a correction means something.
 pub(super) const CORRECTED_CALLS: u64 = 5;
-/// And which share of them must be corrected.
+/// And the share of them that must be corrected.
 pub(super) const CORRECTED_SHARE: f64 = 0.6;
-/// Above this many calls of the tool per conversation the next call says nothing: it would have come anyway.
+/// Above this many calls of the tool per conversation, the next call means nothing: it would have come anyway.
 pub(super) const CALLS_PER_SESSION: f64 = 3.0;
 
-/// How many calls of a cluster are needed before their spread says something.
+/// How many calls of a cluster are needed before their spread means something.
 pub(super) const SPREAD_CALLS: u64 = 5;
-/// How many stretches of time, models or conversations must be expected before "only one" says something.
+/// How many stretches of time, models or conversations must be expected before "only one" means something.
 pub(super) const SPREAD_EXPECTED: f64 = 2.5;
-/// From this share of the expected stretches of time on it is steady.
+/// From this share of the expected stretches of time on, it is steady.
 pub(super) const STEADY_FROM: f64 = 0.6;
 /// Up to this share it is a burst.
 pub(super) const BURST_UP_TO: f64 = 0.34;
-/// From so many stretches of time on, and in several conversations, it is a season or a new version rather than an
+/// From this many stretches of time on, and in several conversations, it is a season or a new version rather than an
 /// accident.
 pub(super) const SEASON_FROM: usize = 3;
-/// From so many conversations on they are many.
+/// From this many conversations on, they are many.
 pub(super) const MANY_SESSIONS: u64 = 50;
-/// From so many on they are several.
+/// From this many on, they are several.
 pub(super) const SEVERAL_SESSIONS: u64 = 10;
 /// A model counts if it makes at least this share of the tool's calls.
 pub(super) const MODEL_SHARE: f64 = 0.02;
-/// From this share of the calls on nothing was given at all.
+/// From this share of the calls on, nothing was given at all.
 pub(super) const NOTHING_GIVEN_FROM: f64 = 0.5;
-/// Of so many calls of the tool, a few are an accident.
+/// Among this many calls of the tool, a few are an accident.
 pub(super) const ACCIDENT_OF: u64 = 1_000;
 /// How many are an accident.
 pub(super) const ACCIDENT_UP_TO: u64 = 2;
-/// Where no result is known, a value needs this share of the tool's calls to count for something.
+/// If no result is known, a value needs this share of the tool's calls to count.
 pub(super) const RARE_BELOW: f64 = 0.003;
-/// From this share of the results on the tool answers so often.
+/// From this share of the results on, the tool returns it often.
 pub(super) const ANSWERED_OFTEN: f64 = 0.05;
-/// From this share on now and then.
+/// From this share on, sometimes.
 pub(super) const ANSWERED_SOMETIMES: f64 = 0.01;
-/// Below this share of calls without another violation it is seldom alone.
+/// Below this share of calls without another violation, it is seldom alone.
 pub(super) const ALONE_BELOW: f64 = 0.3;

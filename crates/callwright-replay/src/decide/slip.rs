@@ -1,4 +1,4 @@
-//! What is a slip, whichever model makes it: a text that is cut off, a number in quotes, a misspelt name, a placeholder.
+//! Slips that any model makes: a truncated text, a number in quotes, a misspelt name, a placeholder.
 
 use callwright::failure::Code as Failure;
 use callwright::validate::IssueCode as Code;
@@ -11,23 +11,23 @@ use super::spelling::{is_same_in_other_letters, misspelt};
 use super::{ScoredReason, limits};
 use crate::summary::{HeldInText, Side, ValueShape, ViolationCode};
 
-/// Rules of repair that fix a slip of the pen, whatever the schema is: what was meant is already there.
+/// Repair rules that fix a slip of the pen, whatever the schema is: what was meant is already there.
 const SLIPS_THAT_REPAIR_FIXES: &str = "boolean_from_string|date_separators|json_from_string|key_repeated|key_spelling|\
                                        layer_unwrapped|list_layer|number_from_string";
 
-/// From this share of the calls on a rule speaks for the cluster.
+/// From this share of the calls on, a rule speaks for the cluster.
 const REPAIRED_FROM: f64 = 0.5;
 
-/// Texts that stand for a value that was to be filled in, or that say that there is none.
+/// Texts that hold the place of a value to be filled in, or say that there is none.
 const PLACEHOLDERS: &str = "string|n/a|todo|tbd|placeholder|undefined|xxx|...|?|value|example|unknown|none|na|nil|-|\
                             missing|not provided|not specified|not available|not given";
 
-/// Words for true and false in many languages of programs.
+/// Words for true and false in many programming languages.
 const BOOLEANS: [&str; 12] = [
     "true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "1", "0",
 ];
 
-/// What violations of this kind are in general.
+/// What violations of this kind generally are.
 pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
     let Some(code) = facts.code else {
         let ViolationCode::Failure(failure) = facts.key.issue else {
@@ -46,7 +46,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
             "a key appears twice, so it is unclear which is meant",
         ),
         (_, ValueShape::Masked) => (Sign::Never, "the value is a secret and cannot be looked at"),
-        _ if facts.key.side == Side::Output => (Sign::OwnResult, "the tool itself answers so"),
+        _ if facts.key.side == Side::Output => (Sign::OwnResult, "the tool itself returns this"),
         (Code::Type, _) if facts.key.path.is_empty() => {
             (Sign::Never, "arguments are always an object")
         }
@@ -70,7 +70,7 @@ pub(super) fn in_general(facts: &Facts<'_>) -> Option<ScoredReason> {
     Some(sign.because(why))
 }
 
-/// What speaks for a slip.
+/// Signs of a slip.
 pub(super) fn slips(facts: &Facts<'_>) -> Vec<ScoredReason> {
     if *facts.shape == ValueShape::Holds(HeldInText::BrokenJson) {
         return vec![Sign::Never.because("broken JSON in a text")];
@@ -112,7 +112,7 @@ fn repaired(facts: &Facts<'_>) -> Option<ScoredReason> {
     })
 }
 
-/// How often a rule of repair was applied, if it speaks for the cluster.
+/// How often a repair rule was applied, if it speaks for the cluster.
 fn times_applied(facts: &Facts<'_>, rule: &str) -> Option<u64> {
     let times = facts.cluster.rules.get(rule).copied()?;
     (ratio(times, facts.cluster.calls) >= REPAIRED_FROM).then_some(times)
@@ -128,7 +128,7 @@ fn unquoted(facts: &Facts<'_>) -> impl Iterator<Item = ScoredReason> {
     })
 }
 
-/// Whether a boolean is expected, and words for booleans came.
+/// Whether a boolean is expected, and words for booleans were sent.
 fn is_boolean_word(facts: &Facts<'_>) -> bool {
     let is_boolean = |node: &&Json| {
         let name = node.get("type").and_then(Json::as_str);
@@ -144,7 +144,7 @@ fn is_boolean_word(facts: &Facts<'_>) -> bool {
         && facts.values.iter().all(is_word)
 }
 
-/// Whether at least half of the values only hold the place of one.
+/// Whether at least half of the values are only placeholders.
 fn placeholder(facts: &Facts<'_>) -> Option<ScoredReason> {
     let texts: Vec<&str> = facts.values.iter().filter_map(Json::as_str).collect();
     let mut found = texts.iter().filter(|text| is_placeholder(text));

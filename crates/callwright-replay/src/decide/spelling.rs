@@ -13,7 +13,7 @@ pub(super) fn misspelt<'n>(
         .find(|known| *known != name && is_slip(name, known))
 }
 
-/// Whether two names differ by a slip of the pen: case and separators, a letter in names of four, two in names of
+/// Whether two names differ by a slip of the pen: case and separators, one letter in names of four, two in names of
 /// eight. Names that differ in digits are different names (`v1`, `v2`).
 fn is_slip(name: &str, known: &str) -> bool {
     if name.len() > LONGEST || known.len() > LONGEST {
@@ -36,7 +36,7 @@ fn is_slip(name: &str, known: &str) -> bool {
     strsim::damerau_levenshtein(&folded, &other) <= most
 }
 
-/// Whether two names differ by capitals and separators only.
+/// Whether two names differ only in capitals and separators.
 pub(super) fn is_same_in_other_letters(name: &str, known: &str) -> bool {
     folded(name) == folded(known)
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_their_own() {
+    fn different_names() {
         for (name, known) in [
             ("v2", "v1"),
             ("high", "low"),

@@ -1,4 +1,4 @@
-//! Does it come steadily and from all models, or in one burst, or from one of them?
+//! Signs from the spread: does it come steadily and from all models, or in one burst, or from one of them?
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const MINUTE_US: i64 = 60_000_000;
 const HOUR_US: i64 = 60 * MINUTE_US;
 const DAY_US: i64 = 24 * HOUR_US;
 
-/// A record over at least this many days is looked at by days, over as many hours by hours, else by minutes.
+/// A record over at least this many days is divided into days, over as many hours into hours, otherwise into minutes.
 const ENOUGH_STRETCHES: i64 = 4;
 
 /// Whether the cluster is spread over the time of the tool's calls.
@@ -70,7 +70,7 @@ pub(super) fn stretches(time: &Timeline<u64>, unit: i64) -> BTreeMap<i64, u64> {
     found
 }
 
-/// In how many of several groups `drawn` calls would be found if they were drawn from all calls at random.
+/// In how many groups `drawn` calls would be expected if they were drawn at random from all calls.
 fn expected(groups: impl Iterator<Item = u64> + Clone, drawn: u64) -> f64 {
     let all: u64 = groups.clone().sum();
     let drawn = i32::try_from(drawn).unwrap_or(i32::MAX);
@@ -105,7 +105,7 @@ pub(super) fn over_models(facts: &Facts<'_>) -> Option<ScoredReason> {
         .filter(|(_, calls)| ratio(*calls, all) >= MODEL_SHARE)
         .collect();
     let of = counted.len();
-    // One stray call of another model does not turn the habit of one into everybody's.
+    // One stray call of another model does not turn the habit of one model into everyone's.
     let own: u64 = facts.cluster.models.iter().map(|(_, calls)| *calls).sum();
     let sends = |model: &String| {
         let sent = facts.cluster.models.get(model.as_str());
@@ -137,7 +137,7 @@ pub(super) fn seldom_alone(facts: &Facts<'_>) -> Option<ScoredReason> {
     is_seldom.then(|| Sign::SeldomAlone.because(why()))
 }
 
-/// Whether nothing is known of the results, and there are few of them.
+/// Whether no result is known, and there are few calls.
 pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<ScoredReason> {
     let led_to = facts.cluster.led_to;
     let (calls, of) = (facts.cluster.calls, facts.tool_calls());
@@ -151,7 +151,7 @@ pub(super) fn rare_and_unknown(facts: &Facts<'_>) -> Option<ScoredReason> {
 pub(super) fn share(facts: &Facts<'_>) -> Option<ScoredReason> {
     let of = facts.tool_calls();
     let own = facts.cluster.calls;
-    // A place has a cluster for each value: that the tool answers with one of them counts for all.
+    // A place has a cluster for each value: that the tool returns one of them counts for all.
     let totals = match facts.key.side {
         Side::Input => facts.neighbours.alike(facts.key),
         Side::Output => facts.neighbours.of_the_place(facts.key),

@@ -1,4 +1,4 @@
-//! A violation, as it goes into its cluster.
+//! A violation, in the form that goes into its cluster.
 
 use callwright::failure::{Class, Failure};
 use callwright::json::{Path, Value};
@@ -10,7 +10,7 @@ use super::place::place;
 use super::shape::{measure, shape};
 use crate::summary::{ClusterKey, Side, ValueShape, ViolationCode};
 
-/// What is shown instead of a secret.
+/// Shown instead of a secret.
 const MASKED: &str = "[masked]";
 
 /// How many violations of one call are counted. A thousand wrong items are one mistake.
@@ -19,16 +19,16 @@ const MOST_FAULTS: usize = 32;
 /// Values up to this many bytes of JSON are kept.
 const LONGEST_VALUE: usize = 200;
 
-/// How much of a text that could not be read is shown, in characters.
+/// How much of an unreadable text is shown, in characters.
 const SHOWN: usize = 160;
 
 /// One violation of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) key: ClusterKey,
-    /// The value as JSON, without secrets; empty for a key that is missing.
+    /// The value as JSON, without secrets; empty for a missing key.
     pub(crate) value: String,
-    /// Whether that is all of it.
+    /// Whether the value is complete.
     pub(crate) whole: bool,
     /// See [`measure`].
     pub(crate) measure: Option<f64>,
@@ -59,7 +59,7 @@ pub(super) fn of_result(
     faults(tool, Side::Output, issues, result, schema, &shown)
 }
 
-/// A failure that the schema has nothing to do with. `text` is what could not be read, if it may be shown.
+/// A failure unrelated to the schema. `text` is what could not be read, if it may be shown.
 pub(super) fn of_failure(tool: &str, side: Side, failure: &Failure, text: Option<&str>) -> Fault {
     let (value, whole) = text.map_or((String::new(), true), |text| {
         let beginning: String = text.chars().take(SHOWN).collect();
@@ -80,7 +80,7 @@ pub(super) fn of_failure(tool: &str, side: Side, failure: &Failure, text: Option
     }
 }
 
-/// Whether a failure of a result says that the result is bad, and not that the tool failed.
+/// Whether a failure of a result says that the result is bad, rather than that the tool failed.
 pub(super) fn is_about_result(failure: &Failure) -> bool {
     matches!(
         failure.class(),
@@ -119,7 +119,7 @@ fn faults(
                 shape(value, issue.code)
             },
         };
-        // Of several items that are wrong in one way, the first will do.
+        // If several items are wrong in the same way, the first is enough.
         if faults.iter().any(|fault| fault.key == key) {
             continue;
         }

@@ -1,6 +1,7 @@
-//! A call or a result → what the gate says of it, as facts.
+//! Judges a call or a result; returns the gate's verdict as facts.
 //!
-//! The gate decides as it does live. Every violation becomes a fault: where, what, and the shape of the value.
+//! The gate decides exactly as it does live. Every violation becomes a fault: where, what, and the shape of the
+//! value.
 //!
 //! # Shapes
 //!
@@ -43,28 +44,28 @@ use crate::summary::Side;
 #[derive(Debug)]
 pub struct Judge {
     gate: Gate,
-    /// The same without repair: what is wrong with a call as it was sent. It also sees errors in disguise, since few logs
-    /// mark errors.
+    /// The same without repair: finds what is wrong with a call as sent. It also detects disguised errors, since few
+    /// logs mark errors.
     plain: Gate,
 }
 
-/// What the gate says of a call.
+/// The verdict on a call.
 #[derive(Debug)]
 pub(crate) struct JudgedCall<'c> {
     pub(crate) verdict: Verdict<'c>,
-    /// What is wrong with the arguments as they were sent.
+    /// What is wrong with the arguments as sent.
     pub(crate) faults: Vec<Fault>,
-    /// What it says of the result, if that is known.
+    /// The verdict on the result, if it is known.
     pub(crate) result: Option<JudgedResult<'c>>,
 }
 
-/// What the gate says of a result.
+/// The verdict on a result.
 #[derive(Debug)]
 pub(crate) struct JudgedResult<'c> {
     pub(crate) checked: Checked<'c>,
     /// What is wrong with the result.
     pub(crate) faults: Vec<Fault>,
-    /// Whether the tool says that it failed, openly or in disguise.
+    /// Whether the tool reports a failure, openly or in disguise.
     pub(crate) failed: bool,
 }
 
@@ -93,14 +94,14 @@ impl Judge {
     /// Compiles tools under a policy. Sessions are remembered in `ledger`, compiled schemas in `cache`.
     ///
     /// # Errors
-    /// Fails if two tools have one name.
+    /// Fails if two tools have the same name.
     pub fn new(
         tools: Vec<ToolSpec>,
         policy: &Policy,
         ledger: std::sync::Arc<dyn callwright::admit::Ledger>,
         cache: SchemaCache,
     ) -> Result<Self, Error> {
-        // What earlier results said is never quoted.
+        // Earlier results are never quoted.
         let mut policy = policy.clone();
         policy.admission.remember_results = false;
         let mut plain = policy.clone().with_repair(RepairPolicy::Never);
@@ -109,7 +110,7 @@ impl Judge {
             tool.output = OutputSettings::default();
         }
         Ok(Judge {
-            // It admits nothing. A ledger of its own would take 50 kB.
+            // It admits nothing. Its own ledger would take 50 kB.
             plain: Gate::builder()
                 .tools(tools.iter().cloned())
                 .policy(plain)
@@ -160,7 +161,7 @@ impl Judge {
         }
     }
 
-    /// Judges the result of a call; `closely` also looks for errors in disguise.
+    /// Judges the result of a call; `closely` also looks for disguised errors.
     pub(crate) fn result<'c>(
         &self,
         tool: &Tool,
@@ -234,7 +235,7 @@ impl Judge {
     }
 }
 
-/// The name of the tool that a call is about, as it may be shown.
+/// The name of the tool that a call is about, safe to show.
 pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'v str {
     short(match verdict {
         Verdict::Refused(refused) => refused.shown_name(call),
@@ -242,7 +243,7 @@ pub(crate) fn shown_name<'v>(call: &'v Call<'_>, verdict: &'v Verdict<'_>) -> &'
     })
 }
 
-/// An answer as the runner of the tool would have given it. Nothing is copied of an owned one.
+/// An answer as the tool's runner would have returned it. An owned one is not copied.
 fn ran<'c>(answer: Cow<'c, ToolAnswer<'c>>) -> Ran<'c> {
     match answer {
         Cow::Borrowed(answer) => recorded_outcome(Cow::Borrowed(&answer.output), answer.is_error),

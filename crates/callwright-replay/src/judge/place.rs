@@ -1,14 +1,15 @@
-//! Where a violation is, as far as its cluster is concerned.
+//! The place of a violation, as its cluster sees it.
 //!
-//! All items of a list are one place, and so are all keys that the schema does not name: `/items/*/price`, `/headers/*`.
+//! All items of a list are one place, and so are all keys that the schema does not name: `/items/*/price`,
+//! `/headers/*`.
 
 use callwright::json::{Path, Value};
 use serde_json::Value as Schema;
 
-/// How many schemas are looked at for one place. References may run in circles.
+/// How many schemas are examined for one place. References may be circular.
 const MOST_NODES: usize = 256;
 
-/// The place as a JSON Pointer with `*` for what varies. The last key is kept where the fault is about that key.
+/// The place as a JSON Pointer with `*` for what varies. The last key is kept if the fault is about that key.
 pub(super) fn place(path: &Path, value: Option<&Value<'_>>, schema: Option<&Schema>) -> String {
     let mut out = String::new();
     let mut value = value;

@@ -1,20 +1,21 @@
-//! What a value looks like, as far as its cluster is concerned.
+//! The shape of a value, as its cluster sees it.
 
 use callwright::json::Value;
 use callwright::validate::IssueCode;
 
 use crate::summary::{HeldInText, ValueShape};
 
-/// Values up to this many bytes of JSON are their own shape where only certain values are allowed.
+/// Values up to this many bytes of JSON are their own shape if only certain values are allowed.
 const LONGEST_VALUE: usize = 64;
 
-/// Sketches up to this many characters are kept apart: dates, addresses, identifiers.
+/// Sketches up to this many characters are distinguished: dates, addresses, identifiers.
 const LONGEST_SKETCH: usize = 32;
 
 /// A longer text is not a date, an address or an identifier.
 const LONGEST_SKETCHED: usize = 200;
 
-/// Texts that are looked into: whether one holds JSON shows at its beginning, and reading megabytes twice is not worth it.
+/// The longest text that is examined: whether it contains JSON shows at its beginning, and parsing megabytes twice is
+/// not worth it.
 const LONGEST_LOOKED_INTO: usize = 64 * 1024;
 
 /// The shape of a value that violates its schema in this way. See [`crate::judge`].
@@ -40,7 +41,7 @@ pub(super) fn shape(value: Option<&Value<'_>>, issue: IssueCode) -> ValueShape {
     .unwrap_or_else(|| general(value))
 }
 
-/// A number by which values of a cluster are ordered: the value, or the length.
+/// A number by which the values of a cluster are ordered: the value, or the length.
 pub(crate) fn measure(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_str().parse().ok().filter(|n: &f64| n.is_finite()),
@@ -105,8 +106,8 @@ fn length(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns are of codes and identifiers,
-/// so words in capitals differ there: `AUT` is `like A`, and `Austria` is `like a`.
+/// `like 9999-99-99`: letters and digits by their kind, everything else as it is. Patterns describe codes and
+/// identifiers, so words in capitals are distinguished there: `AUT` is `like A`, and `Austria` is `like a`.
 fn sketch(value: &Value<'_>, capitals: bool) -> Option<ValueShape> {
     let text = value.as_str()?;
     if text.is_empty() {
@@ -119,7 +120,7 @@ fn sketch(value: &Value<'_>, capitals: bool) -> Option<ValueShape> {
     let mut letters = 0;
     let mut count = 0;
     for character in text.chars() {
-        // Words have any length; numbers mean something by theirs.
+        // Words have any length; the length of a number matters.
         if character.is_alphabetic() {
             letters += 1;
             if letters > 1 {
@@ -195,7 +196,7 @@ fn text_shape(inner: &str) -> ValueShape {
     ValueShape::Holds(held)
 }
 
-/// A date, or a date with its time and zone, as the standard writes them. Whether there is such a day is not looked at.
+/// A date, or a date with its time and zone, as the standard writes them. Whether such a day exists is not checked.
 fn date_shape(text: &str) -> Option<ValueShape> {
     let is_like = |text: &str, model: &str| {
         let mut pairs = text.bytes().zip(model.bytes());

@@ -1,4 +1,4 @@
-//! What changes no verdict and is worth doing: better descriptions, and schemas that could be tighter.
+//! Advice that changes no verdict: better descriptions, and schemas that could be tighter.
 
 use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 use super::SchemaAdvice;
 use super::node::{requires, type_names};
 use super::title::{label, shortened};
-use crate::decide::{ClusterJudgement, Declaration, Declarations, ViolationKind, ratio};
+use crate::decide::{ClusterJudgement, Declarations, ToolDeclaration, ViolationKind, ratio};
 use crate::number::count;
 use crate::schema::nodes;
 use crate::summary::{
     Cluster, ClusterKey, FieldUse, HeldInText, Parameter, Side, Summary, ValueShape,
 };
 
-/// From so many calls on a mistake is worth a word in the description.
+/// From this many calls on, a mistake is worth a word in the description.
 const OFTEN: u64 = 20;
 
 /// Or from this share of the tool's calls on, if there are at least a few.
@@ -23,16 +23,16 @@ const SHARE: f64 = 0.02;
 /// How many are a few.
 const FEW: u64 = 3;
 
-/// How much advice about descriptions is given: a longer list is not read to its end.
+/// How much advice about descriptions is given: a longer list is not read to the end.
 const MOST: usize = 50;
 
-/// Values that advice is about; longer ones are cut.
+/// The longest value quoted in advice; longer ones are cut.
 const LONGEST_VALUE: usize = 40;
 
-/// So many valid calls must have been looked at before "always" and "never" mean something.
+/// How many valid calls must have been examined before "always" and "never" mean something.
 const ENOUGH: u64 = 1_000;
 
-/// Where a parameter has few values, each came so often at least.
+/// If a parameter has few values, each came at least this often.
 const EACH: u64 = 20;
 
 /// Looks for frequent bugs that a better description would prevent.
@@ -56,7 +56,7 @@ pub(super) fn describe_better(
         if !is_often || advice.len() - before >= MOST {
             continue;
         }
-        let declaration = Declaration::newest_of(Some(tool));
+        let declaration = ToolDeclaration::newest_of(Some(tool));
         let schema = declaration.schema(Side::Input);
         let nodes = schema.map_or_else(Vec::new, |root| nodes(root, &key.path));
         if let Some(text) = better_description(key, cluster, &nodes) {
@@ -107,7 +107,7 @@ fn better_description(key: &ClusterKey, cluster: &Cluster, nodes: &[&Json]) -> O
         Code::UnknownKey => format!(
             "say in the description of the tool that there is no {place}, or what to use instead: {calls} sent it"
         ),
-        // The values of a secret are not for a description.
+        // The values of a secret do not belong in a description.
         Code::Enum | Code::Const if *shape == ValueShape::Masked => return None,
         Code::Enum | Code::Const => {
             let listed = nodes.iter().find_map(|node| node.get("enum")?.as_array())?;
@@ -143,7 +143,7 @@ fn most_frequent_value(cluster: &Cluster) -> String {
     shortened(shown.unwrap_or("something else"), LONGEST_VALUE)
 }
 
-/// Looks for schemas that are looser than all traffic. Advice only: what was never sent may be sent tomorrow.
+/// Looks for schemas that are looser than all traffic. Only advice: what was never sent may be sent tomorrow.
 pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
     let mut declarations = Declarations::of(summary);
     for (Parameter { tool, name }, seen) in summary.parameters.iter() {
@@ -156,7 +156,7 @@ pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
         };
         let path = Path::root().key(name);
         let path = path.as_pointer();
-        // The first part about a place is the one that is closest to it.
+        // The first part about a place is the closest one.
         let Some(node) = nodes(schema, path).first().copied() else {
             continue;
         };
@@ -171,7 +171,7 @@ pub(super) fn tighten(summary: &Summary, advice: &mut Vec<SchemaAdvice>) {
     }
 }
 
-/// What could be said of a parameter.
+/// Suggestions for a parameter.
 fn tighter(node: &Json, is_required: bool, seen: &FieldUse, sampled: u64) -> Vec<String> {
     let counted = |calls: u64| count(calls, "call", "calls");
     let mut texts = Vec::new();

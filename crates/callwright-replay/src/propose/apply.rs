@@ -1,6 +1,7 @@
-//! A tools file, suggestions and the numbers of those that were accepted → the new tools file.
+//! Applies accepted suggestions to a tools file.
 //!
-//! Works on the file as it is now. If a schema is not the one that a proposal was made for, nothing is changed at all.
+//! Takes the text of the file as it is now, the suggestions and the accepted numbers; returns the new text. If a
+//! schema is not the one that a proposal was made for, nothing is changed at all.
 
 use std::collections::BTreeMap;
 
@@ -30,16 +31,16 @@ pub enum ApplyError {
     /// The suggestions are not what `--suggest` writes.
     #[error("not a suggestions file: {0}; write one with `callwright replay --suggest`")]
     NoSuggestions(String),
-    /// There is no such suggestion; the smallest and the largest number that there is.
-    #[error("there is no proposal {0}; there are {1} to {2}")]
+    /// Unknown suggestion; the smallest and the largest existing number.
+    #[error("unknown proposal {0}; the numbers go from {1} to {2}")]
     UnknownNumber(usize, usize, usize),
     /// There are no suggestions at all.
-    #[error("there are no proposals in the suggestions")]
+    #[error("the suggestions contain no proposals")]
     Empty,
-    /// The tool of a proposal is not in the file.
-    #[error("proposal {0}: the tools file has no tool {1:?}")]
+    /// The file does not declare the tool of a proposal.
+    #[error("proposal {0}: the tools file does not declare {1:?}")]
     NoTool(usize, String),
-    /// The schema of a proposal is another one now.
+    /// The schema of a proposal has changed.
     #[error("proposal {0}: the schema of {1:?} has changed since; run replay again")]
     Changed(usize, String),
     /// Two proposals cannot both be applied.
@@ -47,10 +48,10 @@ pub enum ApplyError {
         "proposals {0} and {1} contradict each other; accept one, and run replay again for the other"
     )]
     Contradiction(usize, usize),
-    /// It is not known whether a change only loosens, and why not.
-    #[error("proposal {0} is not proved to loosen only: {1}; use --force to apply it anyway")]
+    /// It is unknown whether a change only loosens, with the reason.
+    #[error("proposal {0} is not proved to only loosen: {1}; use --force to apply it anyway")]
     NotProved(usize, String),
-    /// Together, the changes of a tool refuse something that was accepted.
+    /// Together, the changes to a tool refuse something that was accepted.
     #[error(
         "together, the accepted proposals for {0:?} refuse what was accepted before; accept fewer"
     )]
@@ -79,11 +80,11 @@ struct Suggestion {
     patch: Patch,
 }
 
-/// Writes the accepted suggestions into the text of a tools file. `force` takes those, too, that are not proved.
+/// Writes the accepted suggestions into the text of a tools file. `force` also applies unproved ones.
 ///
 /// # Errors
-/// Fails if a number is unknown, a tool or its schema is not what it was, two suggestions contradict each other, or one is
-/// not proved. Then nothing is changed.
+/// Fails if a number is unknown, a tool or its schema has changed, two suggestions contradict each other, or one is
+/// not proved. Nothing is changed then.
 pub fn apply(
     tools_text: &str,
     suggestions: &Json,
@@ -158,7 +159,7 @@ fn one_schema(
     let (schema, at) = known
         .find(|(schema, _)| schema_hash(schema) == tool.schema_hash)
         .ok_or_else(|| changed(number))?;
-    // The patches are on the tool, and are wanted on its schema.
+    // The patches are for the tool, but are needed for its schema.
     let inside = Path::from_pointer(tool.schema_at.as_str());
     let steps = inside.segments().count();
     let on_schema = |path: &Path| {

@@ -1,7 +1,7 @@
-//! Several patches of one schema → the schema with all of them.
+//! Combines several patches of one schema.
 //!
-//! Each was made for the schema as it is, so each gives one changed schema, and these are merged three-way. What they
-//! change at different places is simply taken over; what they change at the same place is joined where both only widen it.
+//! Each was made for the schema as it is, so each gives one changed schema, and these are merged three-way. Changes
+//! at different places are simply taken over; changes at the same place are joined if both only widen it.
 
 use json_patch::{Patch, PatchOperation, patch as apply_patch};
 use serde_json::{Map, Value as Json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::node::one_or_list;
 use crate::schema::SizeLimit;
 
-/// Why patches do not go together.
+/// Why patches cannot be combined.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Clash {
     /// The patch with this number was made for another schema.
@@ -33,17 +33,17 @@ pub(super) fn combined(schema: &Json, patches: &[(usize, Patch)]) -> Result<Json
             let first = earlier.iter().find(clashes).or(earlier.last());
             Clash::Between(first.map_or(*number, |(first, _)| *first), *number)
         })?;
-        // A schema that both sides have is never gone.
+        // A schema that both sides have is never removed.
         all = merged.unwrap_or(all);
         earlier.push((*number, own));
     }
     Ok(all)
 }
 
-/// Two changes of one place that cannot be joined.
+/// Two changes at one place that cannot be joined.
 struct Contradiction;
 
-/// The value of a keyword with the changes of both sides; `None` where there is none any more.
+/// The value of a keyword with the changes of both sides; `None` if it is gone.
 fn merged(
     keyword: &str,
     base: Option<&Json>,
@@ -98,7 +98,7 @@ fn merged(
     Ok(Some(value))
 }
 
-/// A list from which both sides took items, or which both changed or added to.
+/// A list from which both sides removed items, or which both changed or extended.
 fn list(
     base: &[Json],
     ours: &[Json],

@@ -1,4 +1,4 @@
-//! Relaxations of one family at one place → the schema, changed as little as will do.
+//! Carries out relaxations of one family at one place, changing the schema as little as possible.
 
 use callwright::json::Path;
 use serde_json::{Value as Json, json};
@@ -13,13 +13,13 @@ use super::relaxation::{Relaxation, SchemaType};
 use super::target::{self, SEVERAL_MEANT, Targets, Why};
 use crate::schema::{PartValidator, Positions, SchemaPart, SizeLimit, children, follow, places};
 
-/// From so many legitimate values on an enum is not a list of values any more.
+/// From this many legitimate values on, an enum is no longer a list of values.
 const OPEN_ENUM_FROM: usize = 21;
 
 /// How deep a schema is searched for `nullable`.
 const DEEPEST: usize = 32;
 
-/// A schema and how it is to be changed.
+/// A schema to be changed.
 pub(super) struct Editor<'s> {
     pub(super) root: &'s Json,
     pub(super) positions: Positions<'s>,
@@ -28,17 +28,17 @@ pub(super) struct Editor<'s> {
 
 /// What one change has to allow.
 #[derive(Debug)]
-pub(super) struct Request<'o> {
+pub(super) struct ChangeRequest<'o> {
     /// The place in the arguments.
     pub(super) path: &'o str,
     pub(super) relaxations: &'o [Relaxation],
     /// Values that must be accepted afterwards.
     pub(super) samples: &'o [Json],
-    /// Whether something else breaks the same keyword at the same place, and is not an edge case.
+    /// Whether something else violates the same keyword at the same place, and is not an edge case.
     pub(super) beside_others: bool,
 }
 
-/// A schema that is being changed, or is.
+/// A schema, changed or being changed.
 #[derive(Debug)]
 pub(super) struct Edited {
     pub(super) schema: Json,
@@ -47,7 +47,7 @@ pub(super) struct Edited {
     pub(super) nodes: Vec<Path>,
     /// Whether the change is looser by construction.
     pub(super) by_construction: bool,
-    /// What is allowed now, for the title: `null`, `"urgent"`.
+    /// What is newly allowed, for the title: `null`, `"urgent"`.
     pub(super) what: String,
 }
 
@@ -86,8 +86,8 @@ impl<'s> Editor<'s> {
     /// Changes the schema.
     ///
     /// # Errors
-    /// Fails with the reason if there is no single place to change, or no change that does it.
-    pub(super) fn carry_out(&mut self, request: &Request<'_>) -> Result<Edited, Why> {
+    /// Fails with the reason if there is no single place to change, or no change that works.
+    pub(super) fn carry_out(&mut self, request: &ChangeRequest<'_>) -> Result<Edited, Why> {
         let all = || request.relaxations.iter();
         let edited = match all().next().ok_or("nothing is asked for")? {
             Relaxation::Value(Json::Null) => self.types(request, &[SchemaType::Null]),
@@ -124,8 +124,8 @@ impl<'s> Editor<'s> {
         Ok(edited)
     }
 
-    /// The places that a change for values must be made at.
-    fn objecting(&mut self, request: &Request<'_>) -> Result<Vec<SchemaPart>, Why> {
+    /// The places where a change for values must be made.
+    fn objecting(&mut self, request: &ChangeRequest<'_>) -> Result<Vec<SchemaPart>, Why> {
         let mut all = places(self.root, request.path);
         if all.is_empty() {
             return Err("no part of the schema is about this place");
@@ -134,8 +134,8 @@ impl<'s> Editor<'s> {
         target::firm_or_only(all)
     }
 
-    /// More types.
-    fn types(&mut self, request: &Request<'_>, types: &[SchemaType]) -> Result<Edited, Why> {
+    /// Adds types.
+    fn types(&mut self, request: &ChangeRequest<'_>, types: &[SchemaType]) -> Result<Edited, Why> {
         let change = match types {
             [SchemaType::Null] => ChangeKind::Nullable,
             _ => ChangeKind::WiderType,
@@ -181,7 +181,7 @@ impl<'s> Editor<'s> {
                     with_branch(node, "oneOf", branch)
                 }
                 ["enum"] | ["enum", "type"] if is_null => with_values(node, &[Json::Null]),
-                // If it has the type, something else is in the way.
+                // If it already has the type, something else objects.
                 ["type"] => Some(
                     with_type(node, kind)
                         .ok_or("the type is allowed, and something else objects")?,
@@ -192,8 +192,8 @@ impl<'s> Editor<'s> {
         }
     }
 
-    /// More values of an enum.
-    fn values(&mut self, request: &Request<'_>) -> Result<Edited, Why> {
+    /// Adds values to an enum.
+    fn values(&mut self, request: &ChangeRequest<'_>) -> Result<Edited, Why> {
         let values: Vec<Json> = (request.relaxations.iter())
             .filter_map(|it| match it {
                 Relaxation::Value(value) => Some(value.clone()),
@@ -250,10 +250,10 @@ impl<'s> Editor<'s> {
         Ok(edited)
     }
 
-    /// A keyword changed or dropped, wherever it objects.
+    /// Changes or drops a keyword wherever it objects.
     fn keyword(
         &mut self,
-        request: &Request<'_>,
+        request: &ChangeRequest<'_>,
         change: ChangeKind,
         what: String,
         edit: &dyn Fn(&Json) -> Option<Json>,
@@ -280,8 +280,8 @@ impl<'s> Editor<'s> {
         Ok(edited)
     }
 
-    /// A format or a pattern out of the way; only for such texts where others are not edge cases.
-    fn look(&mut self, request: &Request<'_>, keyword: &'static str) -> Result<Edited, Why> {
+    /// Removes a format or a pattern; only for such texts if others are not edge cases.
+    fn look(&mut self, request: &ChangeRequest<'_>, keyword: &'static str) -> Result<Edited, Why> {
         let only_ascii =
             (request.samples.iter()).all(|sample| sample.as_str().is_none_or(str::is_ascii));
         let looks = || {
@@ -303,8 +303,8 @@ impl<'s> Editor<'s> {
         }
     }
 
-    /// A key that the schema does not name.
-    fn key(&mut self, request: &Request<'_>, key: &str) -> Result<Edited, Why> {
+    /// Allows a key that the schema does not name.
+    fn key(&mut self, request: &ChangeRequest<'_>, key: &str) -> Result<Edited, Why> {
         let mut types: Vec<&SchemaType> = (request.relaxations.iter())
             .filter_map(|it| match it {
                 Relaxation::Key(_, kind) => Some(kind),
@@ -325,7 +325,7 @@ impl<'s> Editor<'s> {
         };
         let mut edited =
             self.around(request.path, ChangeKind::MoreKeys, what.join(" or "), &add)?;
-        // Where a pattern or another keyword decides about the key, nothing is known by construction.
+        // If a pattern or another keyword decides about the key, nothing is known by construction.
         edited.by_construction = edited.nodes.iter().all(|at| {
             let node = self.root.pointer(at.as_pointer()).unwrap_or(&Json::Null);
             node.get("additionalProperties").is_some() && node.get("patternProperties").is_none()
@@ -333,14 +333,14 @@ impl<'s> Editor<'s> {
         Ok(edited)
     }
 
-    /// Any key, where too many are missing to name them.
+    /// Allows any key, if too many are missing to name them.
     pub(super) fn any_key(&self, path: &str, key: &str) -> Result<Edited, Why> {
         self.around(path, ChangeKind::MoreKeys, "any key".to_owned(), &|node| {
             forbids(node, key).then(|| with_any_key(node))?
         })
     }
 
-    /// The parts around a key that an edit applies to, changed.
+    /// Changes the parts around a key that an edit applies to.
     fn around(
         &self,
         path: &str,
@@ -356,8 +356,8 @@ impl<'s> Editor<'s> {
     }
 }
 
-/// Whether the change does what it is for.
-fn verify(request: &Request<'_>, edited: &Edited) -> Result<(), Why> {
+/// Whether the change achieves its purpose.
+fn verify(request: &ChangeRequest<'_>, edited: &Edited) -> Result<(), Why> {
     let mut validator = PartValidator::of(&edited.schema);
     let all = places(&edited.schema, request.path);
     let are_alternatives = all.iter().all(|place| place.is_alternative);

@@ -1,7 +1,7 @@
-//! Which recorded calls a change would accept.
+//! Counts the recorded calls that a change would accept.
 //!
-//! Values that were kept are judged by the new schema; where none was, the change is taken at its word, and the number is
-//! an estimate.
+//! Kept values are judged by the new schema; if none were kept, the change is assumed to work, and the number is an
+//! estimate.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ use crate::summary::{Cluster, ClusterKey, Side, Summary};
 /// The clusters and calls of one side of a tool.
 pub(super) struct RecordedCalls<'r> {
     clusters: Vec<(&'r ClusterKey, &'r Cluster, ViolationKind)>,
-    /// Calls by the clusters that they are in.
+    /// Calls by the clusters that they belong to.
     calls: Vec<(Vec<usize>, u64)>,
-    /// Whether there are calls of which the clusters are not known.
+    /// Whether there are calls whose clusters are unknown.
     is_cut: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'r> RecordedCalls<'r> {
                 let Some(recorded) = all.get_mut(&(combination.tool.as_str(), side)) else {
                     continue;
                 };
-                // A cluster that there was no room for may be of either side, and forbids to say anything.
+                // A cluster that was dropped for lack of room may be of either side, so nothing can be said.
                 let own: Option<Vec<usize>> = found
                     .iter()
                     .filter(|cluster| cluster.is_none_or(|(its, _)| its == side))
@@ -84,7 +84,7 @@ impl<'r> RecordedCalls<'r> {
     }
 
     /// The effect of a change for some clusters. `nodes` are the parts that were changed, if nothing refers to them;
-    /// without them every cluster is looked at.
+    /// without them every cluster is examined.
     pub(super) fn effect(
         &self,
         old: &Json,
@@ -148,7 +148,7 @@ fn part_of(calls: u64, share: f64) -> u64 {
     (calls as f64 * share).round() as u64
 }
 
-/// Whether a part that was changed is about the place of a cluster, or about what is around it or in it.
+/// Whether a changed part is about the place of a cluster, or about what surrounds it or is inside it.
 fn is_near(schema: &Json, key: &ClusterKey, nodes: &[Path]) -> bool {
     let path = Path::from_pointer(key.path.as_str());
     let is_about_key = matches!(key.issue_code(), Some(Code::Required | Code::UnknownKey));
@@ -192,7 +192,7 @@ impl BothVersions<'_> {
         }
     }
 
-    /// One if the old schema says something about a place and the new one does not any more, else zero.
+    /// One if the old schema says something about a place and the new one no longer does, otherwise zero.
     fn gone(&self, around: &str, says: &dyn Fn(&Json) -> bool) -> f64 {
         let saying = |root: &Json| -> Vec<SchemaPart> {
             let places = places(root, around);
@@ -238,7 +238,7 @@ impl BothVersions<'_> {
         (share, share > 0.0 && is_cut)
     }
 
-    /// Of values that were too long to keep only their lengths are known.
+    /// For values that were too long to keep, only their lengths are known.
     fn by_limit(&self, key: &ClusterKey, cluster: &Cluster, is_own: bool) -> f64 {
         let limit = key.issue_code().and_then(SizeLimit::of);
         let Some(limit) = limit.filter(|limit| matches!(limit.unit, "characters" | "items")) else {

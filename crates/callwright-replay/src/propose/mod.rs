@@ -1,7 +1,8 @@
-//! Edge cases → the smallest change of a schema that allows them.
+//! Proposes the smallest schema change that allows an edge case.
 //!
-//! A proposal is a JSON Patch on a schema of one tool, as it was declared, with its effect on the recorded calls and a
-//! proof that nothing becomes stricter. Bugs are never proposed; they are worth advice.
+//! Takes a summary and the judgements on its clusters; returns proposals and advice. A proposal is a JSON Patch on a
+//! schema of one tool, as declared, with its effect on the recorded calls and a proof that nothing becomes stricter.
+//! Never proposes to allow a bug; bugs only lead to advice.
 
 mod advice;
 mod apply;
@@ -33,7 +34,7 @@ pub use suggest::suggestions_file;
 /// One change of a schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// From one on, the most useful first. What `--accept` names.
+    /// Starting from one, the most useful first. The number that `--accept` takes.
     pub number: usize,
     /// The tool.
     pub tool: String,
@@ -43,7 +44,7 @@ pub struct Proposal {
     pub change: ChangeKind,
     /// What it does, in a few words: "`priority` may also be \"urgent\"".
     pub title: String,
-    /// What the clusters that it allows were judged to be: the least certain of them.
+    /// The judgement on the clusters that it allows: the least certain one.
     pub kind: ViolationKind,
     /// The clusters that it allows.
     pub clusters: Vec<ClusterKey>,
@@ -51,24 +52,24 @@ pub struct Proposal {
     pub patch: json_patch::Patch,
     /// The part of the schema that changes, before.
     pub before: Json,
-    /// And after.
+    /// The same part, after.
     pub after: Json,
     /// Where that part is: a JSON Pointer into the schema.
     pub pointer: String,
-    /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is used in one
-    /// place only.
+    /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is only used in
+    /// one place.
     #[serde(default)]
     pub shared_by: usize,
     /// Recorded calls that would become valid by this change alone.
     pub accepts: u64,
     /// Recorded calls with one of the clusters, whatever else is wrong with them.
     pub touches: u64,
-    /// Recorded calls that look like bugs, and would become valid too.
+    /// Recorded calls that look like bugs, but would also become valid.
     pub accepts_bugs: u64,
-    /// Whether `accepts` and `accepts_bugs` are estimates, since not all values were kept.
+    /// Whether `accepts` and `accepts_bugs` are estimates, because not all values were kept.
     #[serde(default)]
     pub is_estimate: bool,
-    /// Whether everything that the old schema accepts is accepted by the new one.
+    /// Whether the new schema accepts everything that the old one accepts.
     pub proof: Proof,
     /// A hash of the schema that the change is for.
     #[serde(default)]
@@ -82,19 +83,19 @@ pub struct Proposal {
 pub enum ChangeKind {
     /// `null` is allowed.
     Nullable,
-    /// A key need not be there.
+    /// A key may be missing.
     Optional,
     /// More values of an enum.
     WiderEnum,
     /// Any value of the enum's type.
     OpenEnum,
-    /// Another type beside the one that there is, or a wider one.
+    /// Another type besides the existing one, or a wider one.
     WiderType,
     /// A wider range of numbers.
     WiderRange,
     /// A wider range of lengths.
     WiderLength,
-    /// The format, or the pattern, goes.
+    /// The format or the pattern is dropped.
     NoFormat,
     /// Keys that the schema does not name are allowed.
     MoreKeys,
@@ -106,13 +107,13 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict", content = "how")]
 pub enum Proof {
-    /// Shown; the text says by what.
+    /// Shown; the text says how.
     Proved(String),
     /// Not shown; the text says why. `apply` refuses it unless forced.
     NotProved(String),
 }
 
-/// Something worth telling that changes no verdict: a better description, a schema that is looser than all traffic.
+/// A remark that changes no verdict: a better description, a schema that is looser than all traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaAdvice {
     /// The tool.
@@ -123,7 +124,7 @@ pub struct SchemaAdvice {
     pub text: String,
 }
 
-/// A cluster that is worth a change, and for which none was found.
+/// A cluster that deserves a change, but for which none was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unplaced {
     /// The cluster.
@@ -132,7 +133,7 @@ pub struct Unplaced {
     pub why: String,
 }
 
-/// Proposals and advice, out of a summary and the judgements on its clusters.
+/// Proposals and advice, from a summary and the judgements on its clusters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Proposals {
     /// Changes.

@@ -1,14 +1,14 @@
-//! Single schemas, changed: each function takes a schema and gives one that accepts more.
+//! Changes to single schemas: each function takes a schema and returns one that accepts more.
 //!
-//! Every change here is looser by construction wherever "more" below means "more" above, except for one more branch of a
-//! `oneOf`.
+//! Every change here is looser by construction wherever accepting more below means accepting more above, except for
+//! one more branch of a `oneOf`.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::relaxation::SchemaType;
 use crate::schema::SizeLimit;
 
-/// What stays outside when a schema becomes one of several alternatives: words for people, and what others refer to.
+/// What stays outside when a schema becomes one of several alternatives: text for people, and what others refer to.
 const OUTSIDE: &str = "$schema $id $defs definitions title description default examples deprecated readOnly writeOnly";
 
 /// Above this, whole numbers are not exact.
@@ -36,7 +36,7 @@ pub(super) fn with_branch(node: &Json, union: &str, branch: Json) -> Option<Json
     Some(changed)
 }
 
-/// A schema that allows `null` as OpenAPI says it.
+/// A schema that allows `null` the OpenAPI way.
 pub(super) fn with_nullable(node: &Json) -> Json {
     let mut changed = node.clone();
     if let Some(members) = changed.as_object_mut() {
@@ -45,7 +45,7 @@ pub(super) fn with_nullable(node: &Json) -> Json {
     changed
 }
 
-/// The name of a type, in capitals as Gemini has them, or not.
+/// The name of a type, in capitals as Gemini writes them, or not.
 fn spelt(name: &str, upper: bool) -> String {
     if upper {
         name.to_uppercase()
@@ -54,7 +54,7 @@ fn spelt(name: &str, upper: bool) -> String {
     }
 }
 
-/// One name by itself, several as a list.
+/// One name as a string, several as a list.
 pub(super) fn one_or_list<T: Into<Json> + Clone>(names: &[T]) -> Json {
     match names {
         [only] => only.clone().into(),
@@ -82,7 +82,7 @@ pub(super) fn type_names(node: &Json) -> Vec<&str> {
     }
 }
 
-/// Whether the types of a schema are in capitals, as Gemini has them.
+/// Whether the types of a schema are in capitals, as Gemini writes them.
 pub(super) fn is_upper(node: &Json) -> bool {
     let names = type_names(node);
     !names.is_empty()
@@ -154,7 +154,7 @@ pub(super) fn with_values(node: &Json, values: &[Json]) -> Option<Json> {
     Some(changed)
 }
 
-/// A schema with any value of the types of an enum.
+/// A schema with any value of an enum's types.
 pub(super) fn with_any_value(node: &Json, values: &[Json]) -> Option<Json> {
     let mut changed = with_values(node, values)?;
     let members = changed.as_object_mut()?;
@@ -207,7 +207,7 @@ pub(super) fn with_limit(node: &Json, limit: &SizeLimit, to: f64) -> Option<Json
     is_changed.then_some(changed)
 }
 
-/// A limit as a number; some programs write it as a text.
+/// A limit as a number; some programs write it as a string.
 pub(super) fn number(value: &Json) -> Option<f64> {
     match value {
         Json::String(text) => text.parse().ok(),
@@ -232,7 +232,7 @@ pub(super) fn without(node: &Json, keyword: &str) -> Option<Json> {
     Some(changed)
 }
 
-/// A schema in which a keyword need not hold for texts that look otherwise.
+/// A schema in which a keyword need not hold for texts that match other patterns.
 pub(super) fn with_look(node: &Json, keyword: &str, patterns: &[String]) -> Option<Json> {
     let mut changed = node.clone();
     let members = changed.as_object_mut()?;
@@ -250,7 +250,7 @@ pub(super) fn with_look(node: &Json, keyword: &str, patterns: &[String]) -> Opti
     Some(changed)
 }
 
-/// An object in which a key need not be there.
+/// An object in which a key may be missing.
 pub(super) fn without_required(node: &Json, key: &str) -> Option<Json> {
     let mut changed = node.clone();
     let mut is_changed = false;
@@ -262,7 +262,7 @@ pub(super) fn without_required(node: &Json, key: &str) -> Option<Json> {
             changed.as_object_mut()?.shift_remove("required");
         }
     }
-    // Draft 3 said it on the property.
+    // Draft 3 stated it on the property.
     if let Some(Json::Object(property)) = changed
         .get_mut("properties")
         .and_then(|all| all.get_mut(key))
@@ -284,7 +284,7 @@ pub(super) fn requires(node: &Json, key: &str) -> bool {
         })
 }
 
-/// Whether an object may not have a key because it names all that there are.
+/// Whether an object may not have a key because it names all allowed ones.
 pub(super) fn forbids(node: &Json, key: &str) -> bool {
     let is_closed = ["additionalProperties", "unevaluatedProperties"]
         .iter()

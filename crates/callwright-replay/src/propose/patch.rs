@@ -1,8 +1,8 @@
-//! Two versions of a schema → a JSON Patch that makes one of the other.
+//! Computes a JSON Patch between two versions of a schema.
 //!
-//! A value that goes is tested first, a list that grows is added to, a list that loses an item loses that item: so a patch
-//! fails where the schema has changed, and does not touch what is next to it. (The diff of the crate `json-patch` has no
-//! tests, and replaces a list from the first item that differs.)
+//! A removed value is tested first, a list that grows is appended to, a list that loses an item loses that item: so a
+//! patch fails if the schema has changed, and never touches what is next to it. (The diff in the `json-patch` crate
+//! has no tests, and replaces a list from the first differing item on.)
 
 use std::borrow::Cow;
 
@@ -81,7 +81,7 @@ fn replace(at: &Path, old: &Json, new: &Json, operations: &mut Vec<PatchOperatio
     }));
 }
 
-/// A test of something next to what is added: its type, or that there is nothing else.
+/// A test of something next to an addition: its type, or that there is nothing else.
 fn beside(old: &Json, first: &PatchOperation) -> Option<PatchOperation> {
     let added = Path::from_pointer(first.path().as_str());
     let mut around = added.parent();
@@ -113,7 +113,7 @@ fn remove(at: &Path) -> PatchOperation {
     PatchOperation::Remove(RemoveOperation { path: pointer(at) })
 }
 
-/// The same patch at other places. `None` if one of them has none.
+/// The same patch at other places. `None` if one of them does not exist.
 pub(super) fn moved(original: &Patch, to: impl Fn(&Path) -> Option<Path>) -> Option<Patch> {
     let operations = original.iter().cloned().map(|mut operation| {
         let path = pointer(&to(&Path::from_pointer(operation.path().as_str()))?);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replaced_or_dropped_is_tested() {
+    fn replaced_and_dropped_values_are_tested() {
         patched(
             json!({"type": "string", "format": "date"}),
             json!({"type": ["string", "null"]}),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_added_tests_its_neighbour() {
+    fn an_addition_tests_its_neighbour() {
         patched(
             json!({"properties": {}, "additionalProperties": false}),
             json!({"properties": {"a/b": {}}, "additionalProperties": false}),

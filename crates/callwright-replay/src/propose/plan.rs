@@ -1,11 +1,11 @@
-//! Clusters → groups that one change can allow → proposals.
+//! Groups clusters that one change can allow, and turns the groups into proposals.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use callwright::validate::IssueCode;
 use serde_json::Value as Json;
 
-use super::editor::{Edited, Editor, Request};
+use super::editor::{ChangeRequest, Edited, Editor};
 use super::effect::RecordedCalls;
 use super::excerpt::excerpt;
 use super::patch::patch;
@@ -18,13 +18,13 @@ use crate::decide::{ClusterJudgement, Declarations, ViolationKind, values};
 use crate::schema::places;
 use crate::summary::{Cluster, ClusterKey, Side, Summary, ValueShape};
 
-/// From so many legitimate keys on they are not named any more.
+/// From this many legitimate keys on, they are no longer named.
 const ANY_KEY_FROM: usize = 21;
 
-/// Values that a change is tried with: the others of a cluster look the same.
+/// How many values a change is tried with: the others of a cluster look the same.
 const MOST_SAMPLES: usize = 64;
 
-/// What clusters that one change can allow have in common.
+/// What the clusters that one change can allow have in common.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupKey<'k> {
     tool: &'k str,
@@ -43,11 +43,11 @@ struct ClusterGroup<'k> {
 
 type Groups<'k> = BTreeMap<GroupKey<'k>, ClusterGroup<'k>>;
 
-/// Makes all proposals, in no order.
+/// Makes all proposals, in no particular order.
 pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals: &mut Proposals) {
     let groups = group(summary, judgements, proposals);
     let recorded = RecordedCalls::all(summary, judgements);
-    // Where something breaks a keyword and is not an edge case.
+    // Where something violates a keyword and is not an edge case.
     let others: HashSet<_> = (judgements.iter())
         .filter(|judgement| judgement.kind != ViolationKind::EdgeCase)
         .map(|it| place(&it.cluster))
@@ -76,7 +76,7 @@ pub(super) fn plan(summary: &Summary, judgements: &[ClusterJudgement], proposals
     }
 }
 
-/// Where a cluster is, and what is wrong there.
+/// The place of a cluster, and what is wrong there.
 fn place(key: &ClusterKey) -> (&str, &str, Option<IssueCode>) {
     (&key.tool, &key.path, key.issue_code())
 }
@@ -116,7 +116,7 @@ fn group<'k>(
     any_keys(groups)
 }
 
-/// Where too many keys of one object are missing, one group for all of them.
+/// One group for all keys of an object, if too many are missing.
 fn any_keys(groups: Groups<'_>) -> Groups<'_> {
     let object = |key: &GroupKey<'_>| {
         let is_key = matches!(key.family, Family::Key(_));
@@ -156,7 +156,7 @@ fn make(
     };
     let edited = match key.filter(|_| group_key.family == Family::AnyKey) {
         Some(key) => editor.any_key(&group_key.path, key)?,
-        None => editor.carry_out(&Request {
+        None => editor.carry_out(&ChangeRequest {
             path: &group_key.path,
             relaxations: &group.relaxations,
             samples: &samples,
@@ -216,7 +216,7 @@ fn samples(group: &ClusterGroup<'_>) -> Vec<Json> {
     samples
 }
 
-/// A change that allows a schema's own default is its own kind: the schema contradicts itself.
+/// A change that allows a schema's own default is a separate kind: the schema contradicts itself.
 fn own_default(schema: &Json, path: &str, samples: &[Json], change: ChangeKind) -> ChangeKind {
     let [only] = samples else { return change };
     let is_about_values = matches!(

@@ -1,8 +1,8 @@
-//! Whether a change only loosens, by machine.
+//! Proves mechanically that a change only loosens.
 //!
-//! The smallest part of the schema is compared on which the whole depends in one direction only. First the algebra of
-//! schemas is asked; where it gives up, a change that is looser by construction is enough, in a place where "more" below
-//! means "more" above.
+//! Compares the smallest part of the schema on which the whole depends in one direction only. First the schema
+//! algebra is asked; if it gives up, a change that is looser by construction is enough, at a place where accepting
+//! more below means accepting more above.
 
 use callwright::json::Path;
 use callwright::validate::{Loosening, only_loosens};
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::Proof;
 use crate::schema::{Positions, closed};
 
-/// Compares two versions that differ at `nodes`. `None` if something that was accepted is refused now.
+/// Compares two versions that differ at `nodes`. `None` if something that was accepted is now refused.
 pub(super) fn prove(
     old: &Json,
     new: &Json,
@@ -30,7 +30,7 @@ pub(super) fn prove(
         }
     }
     Some(Proof::Proved(if algebra {
-        "the new schema contains the old one, by the algebra of schemas".to_owned()
+        "the new schema contains the old one, by schema algebra".to_owned()
     } else {
         "by construction: a rule of the schema was only widened or dropped".to_owned()
     }))
@@ -40,6 +40,6 @@ pub(super) fn prove(
 pub(super) fn compare(old: &Json, new: &Json, at: &Path) -> Loosening {
     match (closed(old, at), closed(new, at)) {
         (Some(old), Some(new)) => only_loosens(&old, &new),
-        _ => Loosening::Unknown("the schema refers to something outside of it".to_owned()),
+        _ => Loosening::Unknown("the schema refers to something outside itself".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! A cluster → how the schema would have to be relaxed to allow it.
+//! Determines how the schema would have to be relaxed to allow a cluster.
 
 use std::cmp::Ordering;
 
@@ -13,11 +13,11 @@ use crate::summary::{Cluster, ClusterKey, ValueShape};
 /// What a schema has to allow.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Relaxation {
-    /// Another type beside its own; `null` too.
+    /// Another type besides its own, including `null`.
     Type(SchemaType),
-    /// Another value beside those that are listed.
+    /// Another value besides those listed.
     Value(Json),
-    /// That a key is missing.
+    /// A missing key.
     Optional(String),
     /// A key that the schema does not name, with values of this type.
     Key(String, SchemaType),
@@ -25,20 +25,20 @@ pub(super) enum Relaxation {
     Limit(&'static SizeLimit, f64),
     /// What a keyword forbids.
     Without(&'static str),
-    /// Another look beside a format or a pattern: the pattern of such texts, if their look is known.
+    /// Texts besides those that a format or a pattern allows: their pattern, if it is known.
     Look(&'static str, TextLook),
 }
 
-/// How texts look that a format or a pattern forbids.
+/// What texts that a format or a pattern forbids look like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextLook {
-    /// As it is named in the summary.
+    /// Its name in the summary.
     pub(super) name: String,
     /// Letters and digits by their kind; empty for the empty text, `None` for long ones.
     sketch: Option<String>,
 }
 
-/// A type as a schema may have it.
+/// A type as a schema may state it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SchemaType {
     /// No value was seen.
@@ -64,13 +64,13 @@ pub(super) enum Family {
     Value,
     Optional(String),
     Key(String),
-    /// All keys, where too many would have to be named.
+    /// All keys, if too many would have to be named.
     AnyKey,
     Keyword(&'static str),
 }
 
 impl Relaxation {
-    /// What a cluster needs; the reason where no single change of a schema would do.
+    /// What a cluster needs, or the reason why no single schema change would do.
     pub(super) fn of(key: &ClusterKey, cluster: &Cluster) -> Result<Self, String> {
         let shape = &key.shape;
         let name = || {
@@ -89,7 +89,7 @@ impl Relaxation {
             Some(Code::Required) => name().map(Relaxation::Optional),
             Some(Code::UnknownKey) => name().filter(|name| name != "*").map(|name| {
                 let kind = match SchemaType::of(shape) {
-                    // It is not known that the values of a new key are always dates.
+                    // The values of a new key are not known to be dates always.
                     Some(SchemaType::Formatted(_)) => SchemaType::String,
                     kind => kind.unwrap_or(SchemaType::Any),
                 };
@@ -113,7 +113,7 @@ impl Relaxation {
         relaxation.ok_or_else(|| unknown(key))
     }
 
-    /// The place whose schema changes: of a missing or an unknown key, what is around it.
+    /// The place whose schema changes: for a missing or an unknown key, its surroundings.
     pub(super) fn place(&self, key: &ClusterKey) -> String {
         match self {
             Relaxation::Optional(_) | Relaxation::Key(_, _) => {
@@ -141,7 +141,7 @@ fn unknown(key: &ClusterKey) -> String {
     format!("no single change is known for \"{}\"", key.issue)
 }
 
-/// Changes of one place are made and reported in the order of these names.
+/// Changes at one place are made and reported in the order of these names.
 impl Ord for Family {
     fn cmp(&self, other: &Self) -> Ordering {
         self.name().cmp(&other.name())
@@ -198,7 +198,7 @@ impl SchemaType {
         }
     }
 
-    /// What a schema has under `type`.
+    /// What a schema states under `type`.
     pub(super) fn keyword(&self) -> &'static str {
         match self {
             SchemaType::Any => "",
@@ -244,7 +244,7 @@ impl TextLook {
         }
     }
 
-    /// A pattern for all such texts: as many digits, words of any length. `None` where their look is not known.
+    /// A pattern for all such texts: as many digits, words of any length. `None` if their look is unknown.
     pub(super) fn pattern(&self, only_ascii: bool) -> Option<String> {
         let letters = if only_ascii { "[A-Za-z]+" } else { "\\p{L}+" };
         let mut pattern = String::from("^");

@@ -1,6 +1,6 @@
-//! A JSON text and its new value → the new text, with everything else as it was written.
+//! Writes a new value into a JSON text and keeps everything else as written.
 //!
-//! Only the smallest parts that differ are written again, on one line where they were on one line.
+//! Only the smallest differing parts are rewritten, on one line if they were on one line.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ fn trimmed(text: &str, span: Span) -> Option<Span> {
     Some(start..start + slice.trim().len())
 }
 
-/// A value in the style of what is at a place now.
+/// A value in the style of what is currently there.
 fn written(text: &str, span: &Span, value: &Json) -> Option<String> {
     let white = |text: &str| -> String {
         let is_white = |sign: &char| sign.is_whitespace();
@@ -84,8 +84,8 @@ fn written(text: &str, span: &Span, value: &Json) -> Option<String> {
         let line_end = format!("\n{}", white(line));
         return Some(pretty(value, &indent)?.replace('\n', &line_end));
     }
-    // A short part of a text with blanks between things is written with blanks, too. Line ends inside of strings are
-    // escaped, so all that there are were put in between things.
+    // In a text with spaces between tokens, a short part is written with spaces, too. Line breaks inside strings are
+    // escaped, so all those present are between tokens.
     Some(if text.contains("\": ") {
         (pretty(value, "")?.replace(",\n", ", ")).replace('\n', "")
     } else {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_written_again() {
+    fn only_differences_are_rewritten() {
         let text = "{\n    \"a\": [1,2],\n    \"b\": {\"c\": [\n        1\n    ]}\n}\n";
         let old: Json = serde_json::from_str(text).unwrap();
         let new = json!({"a": [1, 2, 3], "b": {"c": [1, {"d": 2}]}});

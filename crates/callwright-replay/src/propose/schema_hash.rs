@@ -1,4 +1,4 @@
-//! By what a schema is recognised.
+//! The hash by which a schema is recognised.
 
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::xxh3_64;

@@ -1,4 +1,4 @@
-//! Proposals → the file that `--suggest` writes: JSON Patches on the tools as they are in their file.
+//! Writes the `--suggest` file: JSON Patches on the tools as they are in their file.
 
 use callwright::json::Path;
 use serde_json::{Value as Json, json};
@@ -8,11 +8,11 @@ use super::tools_file::entries;
 use super::{Proposal, Proposals};
 use crate::summary::Side;
 
-/// The version of the form in which suggestions are written.
+/// The version of the suggestions format.
 pub(super) const VERSION: u32 = 1;
 
-/// All proposals, by tool and side. With the text of the tools file the patches are on the tools as they are there;
-/// without it, on MCP's shape.
+/// All proposals, by tool and side. With the text of the tools file, the patches apply to the tools as written there;
+/// without it, to MCP's form.
 pub fn suggestions_file(proposals: &Proposals, tools_text: Option<&str>) -> Json {
     let file: Option<Json> = tools_text.and_then(|text| serde_json::from_str(text).ok());
     let entries = file.as_ref().map(entries).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which parts of a schema have to change.
+//! Finds the parts of a schema that have to change.
 
 use callwright::json::Path;
 use serde_json::Value as Json;
@@ -17,19 +17,19 @@ pub(super) enum Targets {
     Nodes(Vec<Path>),
     /// All branches of this union, each of which lists values.
     Branches(Path, &'static str),
-    /// Several alternatives, of which one may be meant.
+    /// Several alternatives, any of which may be meant.
     Several,
     /// Nothing.
     None,
 }
 
-/// Whether a part objects to one of the samples; without samples it is taken to.
+/// Whether a part objects to one of the samples; without samples it is assumed to.
 pub(super) fn objects(validator: &mut PartValidator<'_>, at: &Path, samples: &[Json]) -> bool {
     let mut samples_left = samples.iter();
     samples.is_empty() || samples_left.any(|sample| validator.accepts(at, sample) == Some(false))
 }
 
-/// The parts about a place that hold a keyword and object to one of the samples.
+/// The parts about a place that contain a keyword and object to one of the samples.
 pub(super) fn targets(
     root: &Json,
     validator: &mut PartValidator<'_>,
@@ -55,7 +55,7 @@ pub(super) fn targets(
     }
 }
 
-/// The union that the parts are all branches of, if they are.
+/// The union of which all parts are branches, if there is one.
 fn union_of(root: &Json, parts: &[SchemaPart]) -> Targets {
     let Some(first) = parts.first() else {
         return Targets::None;
@@ -76,7 +76,7 @@ fn union_of(root: &Json, parts: &[SchemaPart]) -> Targets {
     }
 }
 
-/// The parts about a place that say something about a key of it.
+/// The parts about a place that say something about one of its keys.
 pub(super) fn around(
     root: &Json,
     path: &str,
@@ -96,14 +96,14 @@ pub(super) fn around(
     Ok(chosen.into_iter().map(|place| place.at).collect())
 }
 
-/// Those that hold in any case; or the only alternative that there is.
+/// The parts that hold in any case, or the only alternative.
 pub(super) fn firm_or_only(mut found: Vec<SchemaPart>) -> Result<Vec<SchemaPart>, Why> {
     if found.iter().any(|place| !place.is_alternative) {
         found.retain(|place| !place.is_alternative);
         return Ok(found);
     }
     match found.len() {
-        0 => Err("the newest declaration allows it already"),
+        0 => Err("the newest declaration already allows it"),
         1 => Ok(found),
         _ => Err(SEVERAL_MEANT),
     }

@@ -1,4 +1,4 @@
-//! What a change does, in a few words.
+//! Describes a change in a few words.
 
 use callwright::json::Path;
 

@@ -1,11 +1,11 @@
-//! Where in a tools file a tool has its schemas, in any shape that a tools file may have.
+//! Finds the schemas of a tool in a tools file, in any format that a tools file may have.
 
 use callwright::json::Path;
 use serde_json::Value as Json;
 
 use crate::summary::Side;
 
-/// The keys of lists of tools.
+/// The keys of tool lists.
 const LISTS: &str = "tools functionDeclarations function_declarations functions";
 
 /// The keys of the schema of the arguments.
@@ -14,7 +14,7 @@ const INPUT: &str = "inputSchema input_schema parameters parametersJsonSchema";
 /// The keys of the schema of the results.
 const OUTPUT: &str = "outputSchema output_schema responseJsonSchema";
 
-/// How deep lists of tools may be nested.
+/// How deep tool lists may be nested.
 const DEEPEST: usize = 8;
 
 /// A tool of a tools file.
@@ -23,13 +23,13 @@ pub(super) struct DeclaredTool {
     pub(super) name: String,
     /// Where the tool is in the file.
     pub(super) at: Path,
-    /// Where its schemas are, seen from the tool.
+    /// Where its schemas are, relative to the tool.
     input: Option<Path>,
     output: Option<Path>,
 }
 
 impl DeclaredTool {
-    /// Where one of its schemas is, seen from the tool.
+    /// Where one of its schemas is, relative to the tool.
     pub(super) fn schema_at(&self, side: Side) -> Option<&Path> {
         match side {
             Side::Input => self.input.as_ref(),

@@ -1,6 +1,6 @@
-//! What is recorded beside calls: the conversation, the time, the model, how long it took.
+//! What is recorded besides calls: the conversation, the time, the model, the duration.
 //!
-//! Logs have many names for these. Where several are present, the most specific one counts: `session` before `trace_id`.
+//! Logs have many names for these. If several are present, the most specific one counts: `session` before `trace_id`.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use callwright::json::Value;
 use super::time;
 use crate::seen::At;
 
-/// No call takes 30,000 years; sums of what is shorter stay within bounds.
+/// No call takes 30,000 years; sums of shorter ones stay within bounds.
 const LONGEST_US: u64 = 1_000_000_000_000_000_000;
 
-/// What is known of a record from beside its calls. Of several values the one with the lowest rank counts.
+/// What is known about a record from outside its calls. Of several values, the one with the lowest rank counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Context<'a> {
     session: Option<(u8, Cow<'a, str>)>,
@@ -21,18 +21,18 @@ pub(super) struct Context<'a> {
     latency_us: Option<u64>,
 }
 
-/// What a member beside a call means, with the rank of its name.
+/// The meaning of a member next to a call, with the rank of its name.
 enum Meaning {
     Session(u8),
     Time(u8),
     Model(u8),
-    /// In a unit of so many microseconds.
+    /// In units of this many microseconds.
     Latency(u32),
     Metadata,
 }
 
 fn meaning(key: &str) -> Option<Meaning> {
-    // Most keys mean nothing here, as their first letter shows.
+    // Most keys have no meaning here, as their first letter shows.
     if !matches!(
         key.as_bytes().first()?,
         b'c' | b'd' | b'l' | b'm' | b'r' | b's' | b't'
@@ -63,7 +63,7 @@ fn meaning(key: &str) -> Option<Meaning> {
 }
 
 impl<'a> Context<'a> {
-    /// Adds what the members of an object say; what is known already stays if its rank is as low.
+    /// Adds what the members of an object say; known values are kept if their rank is at least as low.
     pub(super) fn add(&mut self, value: &Value<'a>) {
         for (key, value) in value.as_object().unwrap_or_default() {
             match meaning(key) {
@@ -142,7 +142,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Sets the time, whatever else says so.
+    /// Sets the time, overriding anything else.
     pub(super) fn set_time(&mut self, time: i64) {
         self.time = Some((0, time));
     }
@@ -158,7 +158,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// How long the tool took. Only beside a single call: beside a model's answer it is the model's time.
+    /// How long the tool took. Only next to a single call: next to a model's answer it is the model's time.
     pub(super) fn latency_us(&self) -> Option<u64> {
         self.latency_us
     }

@@ -1,9 +1,9 @@
-//! What happens in one record, in its order: turns of the user, answers of the model, calls, results.
+//! Follows one record in order: user turns, model answers, calls, results.
 //!
-//! A result whose call is in the same record is joined with it; others are handed on by themselves. A record without a
-//! session that shows its conversation from the beginning is named after that beginning, which is the same in all records
-//! of the conversation: what the user said, and the first call. Any other is named after its first call, if that has a
-//! unique id, and otherwise after its file and line.
+//! A result whose call is in the same record is joined with it; others are passed on separately. A record without a
+//! session that shows its conversation from the beginning is named after that beginning, which is the same in all
+//! records of the conversation: what the user said, and the first call. Any other is named after its first call, if
+//! that has a unique id, and otherwise after its file and line.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use super::tools::ToolLists;
 use super::{Format, Reading, RecordPlace};
 use crate::seen::{At, CallIdentity, Seen, SeenCall, SeenResult, ToolAnswer};
 
-/// How many calls back the call of a result is looked for. A model makes at most a few dozen at once.
+/// How many calls back the call of a result is searched for. A model makes at most a few dozen at once.
 const LOOK_BACK: usize = 256;
 
 /// Shorter ids are counters, which other conversations have too.
@@ -32,17 +32,17 @@ pub(super) struct Dialogue<'a, 'r> {
     tools: &'r mut ToolLists,
     place: RecordPlace<'a>,
     pub(super) context: Context<'a>,
-    /// What this record shows begins here.
+    /// Where the entries of this record begin.
     first: usize,
     turn: u64,
     round: u64,
     /// Whether turns and answers can be counted: the record shows the conversation from its beginning.
     counts: bool,
-    /// Whether what comes is shown by other records too.
+    /// Whether other records also show what comes now.
     pub(super) in_history: bool,
     /// A hash of the id of the model's answer, if the answer has one.
     answer_id: Option<u64>,
-    /// A hash of what the user said so far, and with the first call.
+    /// A hash of what the user said so far, and of the first call.
     beginning: u64,
     conversation: Option<u64>,
     /// How often each call was shown.
@@ -79,7 +79,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.counts = true;
     }
 
-    /// An answer of the model, which may have an id.
+    /// A model answer, which may have an id.
     pub(super) fn answered_as(&mut self, answer: &Value<'_>) {
         let id = text(answer, "id").map(|id| xxh3_64_with_seed(id.as_bytes(), 0));
         self.answer_id = id.or(self.answer_id);
@@ -89,15 +89,15 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.reading.set_format(format);
     }
 
-    /// The user says something.
+    /// A user message.
     pub(super) fn user(&mut self, said: &Value<'_>) {
         self.turn += 1;
         self.beginning = said_hash(said, self.beginning);
     }
 
-    /// A request, a response or a list of messages, in the shape of any provider.
+    /// A request, a response or a list of messages, in any provider's format.
     pub(super) fn history(&mut self, value: Value<'a>) {
-        // Only what comes before the first call matters, and no result is among that.
+        // Only what comes before the first call matters, which includes no results.
         let by_user = |item: &&Value<'_>| text(item, "role") == Some("user");
         let items = value.as_array().unwrap_or_default().iter().filter(by_user);
         let said = items.map(|item| said_hash(item, 0)).collect::<Vec<u64>>();
@@ -141,7 +141,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         self.result(result.id, tool, result.output, result.is_error);
     }
 
-    /// A call in a provider's shape.
+    /// A call in a provider's format.
     pub(super) fn read_call(&mut self, value: Value<'a>) {
         self.read(wire::read_call(value));
     }
@@ -176,7 +176,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         })));
     }
 
-    /// A result by the id of its call; by the name of its tool where there are no ids.
+    /// A result by the id of its call, or by the name of its tool if there are no ids.
     pub(super) fn result(
         &mut self,
         id: Option<Value<'a>>,
@@ -208,14 +208,14 @@ impl<'a, 'r> Dialogue<'a, 'r> {
                     .seen
                     .push(Seen::Result(SeenResult { id, at, answer }));
             }
-            (None, None) => self.trouble("a result that does not say which call it belongs to"),
+            (None, None) => self.trouble("a result that does not name its call"),
         }
     }
 
     pub(super) fn tools(&mut self, list: &Value<'a>) {
         let (tools, bad) = self.tools.read(list);
         if bad > 0 {
-            self.trouble("a tool that cannot be read: it has no name");
+            self.trouble("an unreadable tool: it has no name");
         }
         if !tools.is_empty() {
             self.reading.seen.push(Seen::Tools(tools));
@@ -235,7 +235,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         at
     }
 
-    /// The record is read. One without a session becomes its own session.
+    /// Ends the record. One without a session becomes its own session.
     pub(super) fn end(self) {
         if self.context.has_session() {
             return;
@@ -256,7 +256,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
         set_session(shown, session);
     }
 
-    /// The record is read. One without a session belongs to that of its file, or a part of it.
+    /// Ends the record. One without a session belongs to that of its file, or a part of it.
     pub(super) fn end_in_file(self, part: Option<&str>) {
         if self.context.has_session() {
             return;
@@ -269,7 +269,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
     }
 }
 
-/// Puts what has no session into this one. Most records show one call, for which nothing is copied.
+/// Puts everything without a session into this one. Most records show one call, for which nothing is copied.
 pub(super) fn set_session<'a>(shown: &mut [Seen<'a>], session: Cow<'a, str>) {
     let places = shown.iter_mut().filter_map(|seen| match seen {
         Seen::Call(call) => Some(&mut call.at),
@@ -290,7 +290,7 @@ fn mixed(hash: u64, with: u64) -> u64 {
     xxh3_64_with_seed(&hash.to_le_bytes(), with)
 }
 
-/// A hash of the texts of a message; what else is in it may change from request to request, as marks for caches do.
+/// A hash of the texts of a message; other content may change from request to request, as cache markers do.
 fn said_hash(message: &Value<'_>, seed: u64) -> u64 {
     match message {
         Value::String(said) => xxh3_64_with_seed(said.as_bytes(), seed),

@@ -1,4 +1,5 @@
-//! Requests to models and their responses: alone, or both in one record as proxies and tracing tools write them.
+//! Reads requests to models and their responses: alone, or both in one record as proxies and tracing tools write
+//! them.
 
 use callwright::json::Value;
 
@@ -21,17 +22,17 @@ const PAIRS: [(&str, &str); 6] = [
 /// The names of the response inside a request that is the record itself.
 const RESPONSES: [&str; 3] = ["response", "completion_message", "output"];
 
-/// Around a body.
+/// Keys that wrap a body.
 const BODIES: [&str; 4] = ["body", "inputBodyJson", "outputBodyJson", "json"];
 
-/// Where a request keeps its parameters, if not in itself.
+/// Where a request keeps its parameters, if not at the top level.
 const PARAMETERS: &str = "optional_params model_parameters modelParameters invocation_params toolConfig tool_config \
                           generation_config config";
 
 /// How many wrappers there may be around a body.
 const DEEPEST_BODY: usize = 3;
 
-/// Whether this is a conversation that is sent to a model.
+/// Whether this is a conversation sent to a model.
 pub(super) fn is_request(value: &Value<'_>) -> bool {
     let declares = || {
         ["model", "instructions", "tools", "previous_response_id"]
@@ -54,7 +55,7 @@ fn is_input(input: Option<&Value<'_>>) -> bool {
     }
 }
 
-/// Whether this is the answer of a model.
+/// Whether this is a model's answer.
 pub(super) fn is_response(value: &Value<'_>) -> bool {
     has_list(value, "choices")
         || has_list(value, "candidates")
@@ -77,7 +78,7 @@ fn is_responses_response(value: &Value<'_>) -> bool {
     text(value, "object") == Some("response") || items.first().is_some_and(is_item)
 }
 
-/// Whether something is an item of a responses conversation, and not a message of a chat.
+/// Whether something is an item of a responses conversation, rather than a chat message.
 pub(super) fn is_item(value: &Value<'_>) -> bool {
     const KINDS: &str = "function_call function_call_output reasoning message mcp_call mcp_list_tools custom_tool_call \
                          web_search_call file_search_call item_reference";
@@ -92,7 +93,7 @@ pub(super) fn is_messages(value: &Value<'_>) -> bool {
     has(first, "role") || is_item(first)
 }
 
-/// A record that is a request or a response itself; the response may be inside its request.
+/// A record that is itself a request or a response; the response may be inside its request.
 pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
     if is_request(&value) {
         let answered = first_of(&mut value, &RESPONSES).map(body);
@@ -107,7 +108,7 @@ pub(super) fn read<'a>(mut dialogue: Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.end();
 }
 
-/// The two parts of a record that holds a request and its response, if it does; otherwise nothing is touched.
+/// The two parts of a record that contains a request and its response, if it does; otherwise nothing is changed.
 pub(super) fn take_pair<'a>(value: &mut Value<'a>) -> Option<(Value<'a>, Value<'a>)> {
     let is = |key: &str, test: fn(&Value<'_>) -> bool| {
         value.get(key).is_some_and(|part| holds(part, test))
@@ -175,7 +176,7 @@ pub(super) fn read_pair<'a>(mut dialogue: Dialogue<'a, '_>, asked: Value<'a>, an
     dialogue.end();
 }
 
-/// What is inside the wrappers around a body.
+/// The contents of the wrappers around a body.
 fn body(value: Value<'_>) -> Value<'_> {
     let mut value = opened(value);
     for _ in 0..DEEPEST_BODY {
@@ -190,7 +191,7 @@ fn body(value: Value<'_>) -> Value<'_> {
     value
 }
 
-/// What was sent to the model: tools, and all of the conversation so far.
+/// What was sent to the model: tools, and the whole conversation so far.
 pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
     dialogue.begins_here();
@@ -222,7 +223,7 @@ pub(super) fn request<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>)
     dialogue.in_history = false;
 }
 
-/// Messages of a chat, or items of the responses API.
+/// Chat messages, or items of the responses API.
 pub(super) fn conversation<'a>(dialogue: &mut Dialogue<'a, '_>, items: Vec<Value<'a>>) {
     if items.iter().any(|item| !has(item, "role") && is_item(item)) {
         dialogue.format(Format::OpenAiResponses);
@@ -254,20 +255,20 @@ fn declared<'a>(dialogue: &mut Dialogue<'a, '_>, value: &mut Value<'a>) {
     }
 }
 
-/// What the model answered.
+/// The model's answer.
 pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     dialogue.context.add(&value);
     dialogue.answered_as(&value);
     if text(&value, "object") == Some("chat.completion.chunk") {
         dialogue.format(Format::OpenAiChat);
         dialogue.trouble(
-            "a piece of a streamed answer; pieces are put together only if they are in one array",
+            "a piece of a streamed answer; pieces are only assembled if they are in one array",
         );
     } else if has_list(&value, "choices") {
         dialogue.history(value);
     } else if has_list(&value, "candidates") {
         dialogue.format(Format::Gemini);
-        // Of several candidates the first is the one that counts.
+        // Of several candidates, the first one counts.
         let first = list(&mut value, "candidates").into_iter().take(1);
         dialogue.history(object([(
             "candidates",
@@ -290,7 +291,7 @@ pub(super) fn response<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>
         let reason = first_of(&mut value, &["done_reason", "finish_reason", "stopReason"]);
         messages::read_one(dialogue, message, reason);
     } else if let Some(output @ Value::Object(_)) = present(&mut value, "output") {
-        // Bedrock's.
+        // Bedrock's key.
         let reason = present(&mut value, "stopReason");
         messages::read_one(dialogue, output, reason);
     } else if let Value::Array(items) = value {

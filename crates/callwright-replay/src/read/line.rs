@@ -1,7 +1,7 @@
-//! One call per record: callwright's own events, plain call lines, and single calls in a provider's own shape.
+//! Reads one call per record: callwright's own events, plain call lines, and single calls in a provider's format.
 //!
-//! Beside the call there may be `session`, `turn`, `round`, `output`, `is_error`, a time, a model and a duration. The call
-//! and the first five are read by the core, as for `callwright check`.
+//! Next to the call there may be `session`, `turn`, `round`, `output`, `is_error`, a time, a model and a duration.
+//! The core reads the call and the first five, as for `callwright check`.
 
 use callwright::json::Value;
 use callwright::wire;
@@ -32,7 +32,7 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
     let is_error = recorded.is_error;
     let answer = match recorded.output {
         Some(output) => Some(ToolAnswer { output, is_error }),
-        // It failed, and how was not recorded.
+        // It failed, but how was not recorded.
         None if is_error => Some(ToolAnswer {
             output: Value::String("".into()),
             is_error,

@@ -1,4 +1,4 @@
-//! MCP: JSON-RPC messages, alone or in a log line after its prefix.
+//! Reads MCP: JSON-RPC messages, alone or in a log line after its prefix.
 //!
 //! Ids start over with every connection: without a session in the record they belong to the file.
 
@@ -11,7 +11,7 @@ use super::pick::{has, has_list, is_true, list, present, take, text};
 use super::{Format, time};
 use crate::source::end_of_json;
 
-/// How long the beginning of a log line may be before its JSON.
+/// How long the prefix of a log line may be before its JSON.
 const LONGEST_BEGINNING: usize = 512;
 
 /// How many braces are tried as the beginning of its JSON.
@@ -50,16 +50,16 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
         let is_error = is_true(&result, "isError");
         dialogue.result(Some(id), None, result, is_error);
     } else if let Some(said) = take(&mut result, "toolResult") {
-        // The oldest revision's.
+        // From the oldest protocol revision.
         dialogue.result(Some(id), None, said, false);
     }
 }
 
-/// A line of a text log: when, who, and the JSON in it, if any.
+/// A line of a text log: its time, its name, and the JSON in it, if any.
 #[derive(Debug)]
 pub(super) struct LogLine<'a> {
     pub(super) time: Option<i64>,
-    /// What is in the first brackets: the name of the server.
+    /// The contents of the first brackets: the name of the server.
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) json: Option<&'a str>,
 }

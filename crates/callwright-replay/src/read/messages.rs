@@ -1,4 +1,4 @@
-//! Messages as libraries write them → as the provider does whose shape they follow, which the core reads.
+//! Converts messages from libraries to the format of the provider they follow, which the core reads.
 
 use callwright::json::Value;
 
@@ -14,7 +14,7 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, messages: Vec<Value<'a>>
     dialogue.history(Value::Array(messages));
 }
 
-/// One message, and why it ended, if that is recorded beside it.
+/// One message, and its finish reason, if that is recorded next to it.
 pub(super) fn read_one<'a>(
     dialogue: &mut Dialogue<'a, '_>,
     mut message: Value<'a>,
@@ -26,8 +26,7 @@ pub(super) fn read_one<'a>(
     read(dialogue, vec![message]);
 }
 
-/// A message under the names that providers have for its parts; null if it is neither of the user nor of the model nor
-/// of a tool.
+/// A message under the provider's names for its parts; null if it is from neither the user nor the model nor a tool.
 fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -> Value<'a> {
     // Some libraries wrap each message.
     if !has(&message, "role")
@@ -53,7 +52,7 @@ fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -
     if role == "assistant" {
         dialogue.answered_as(&message);
     }
-    // What is left of it is not the type of an item.
+    // The remaining `type` is not that of an item.
     take(&mut message, "type");
     let id = first_of(&mut message, &["tool_call_id", "toolCallId"]);
     let mut content = first_of(&mut message, &["content", "parts"]);
@@ -84,7 +83,7 @@ fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -
     message
 }
 
-/// An element of `tool_calls`. Some exports call it, or what is in it, by other names.
+/// An element of `tool_calls`. Some exports use other names for it, or for what is in it.
 fn tool_call(mut call: Value<'_>) -> Value<'_> {
     if !has(&call, "function")
         && let Some(inner @ Value::Object(_)) = present(&mut call, "tool_call")
@@ -103,10 +102,10 @@ fn function_call<'a>(id: Option<Value<'a>>, function: Value<'a>) -> Value<'a> {
     object([("id", id), ("function", Some(function))])
 }
 
-/// The types of blocks with results, in the words of providers, of OpenTelemetry and of JavaScript libraries.
+/// The types of result blocks, as providers, OpenTelemetry and JavaScript libraries name them.
 const RESULTS: [&str; 3] = ["tool_result", "tool_call_response", "tool-result"];
 
-/// A block of content: a call or a result in the shape of a provider. Others are text, pictures and thoughts.
+/// A content block: a call or a result in a provider's format. Others are text, images and thoughts.
 fn block_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'a>) -> Value<'a> {
     let result = |id, content, is_error| {
         object([

@@ -1,7 +1,7 @@
-//! A record in any known format → what it shows.
+//! Reads a record in any known format.
 //!
-//! Takes the text of one record and its place; returns tools, calls and results in the order in which they happened, with
-//! the name of the format, which the keys show. No value is changed, ids are as they came, and nothing is judged.
+//! Takes the text of one record and its place; returns tools, calls and results in the order in which they happened,
+//! with the name of the format, which the keys reveal. Never changes a value or an id, and judges nothing.
 
 mod context;
 mod dialogue;
@@ -27,13 +27,13 @@ use tools::ToolLists;
 
 use crate::seen::Seen;
 
-/// The formats that are known.
+/// The known formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
     /// callwright's own events, as `--record` writes them.
     Event,
-    /// A call per record: `{"tool", "arguments"}` or a provider's own shape, with what is known beside it.
+    /// One call per record: `{"tool", "arguments"}` or a provider's format, with what is known next to it.
     Call,
     /// OpenAI chat completions: requests, responses, messages.
     OpenAiChat,
@@ -65,7 +65,7 @@ impl Format {
     }
 }
 
-/// Where a record is.
+/// The position of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordPlace<'a> {
     /// The name of its file.
@@ -74,26 +74,26 @@ pub struct RecordPlace<'a> {
     pub line: u64,
 }
 
-/// What records show. One `Reading` serves many records, one after the other.
+/// The contents of records. One `Reading` is reused for many records, one after another.
 #[derive(Debug, Default)]
 pub struct Reading<'a> {
-    /// What it shows, in order.
+    /// The contents, in order.
     pub seen: Vec<Seen<'a>>,
-    /// Its format; that of the first part, if the record holds several.
+    /// Its format; that of the first part, if the record contains several.
     pub format: Option<Format>,
-    /// What of it could not be read, in sentences that are the same for the same reason.
+    /// What could not be read, in sentences that are the same for the same reason.
     pub troubles: Vec<Cow<'static, str>>,
 }
 
 impl Reading<'_> {
-    /// Forgets the record before.
+    /// Clears the previous record.
     fn clear(&mut self) {
         self.seen.clear();
         self.format = None;
         self.troubles.clear();
     }
 
-    /// The first part of a record names its format.
+    /// The first part of a record determines its format.
     fn set_format(&mut self, format: Format) {
         self.format.get_or_insert(format);
     }
@@ -106,12 +106,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader that remembers nothing yet.
+    /// Creates a reader that remembers nothing yet.
     pub fn new() -> Self {
         Reader::default()
     }
 
-    /// Reads one record. What `reading` held before is forgotten.
+    /// Reads one record. The previous contents of `reading` are discarded.
     pub fn read<'a>(&mut self, text: &'a str, place: RecordPlace<'a>, reading: &mut Reading<'a>) {
         reading.clear();
         match read_value(text) {

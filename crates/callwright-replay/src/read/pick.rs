@@ -1,4 +1,4 @@
-//! Parts of JSON values, taken out without copying.
+//! Takes parts out of JSON values without copying.
 
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ pub(super) fn is_true(value: &Value<'_>, key: &str) -> bool {
     value.get(key) == Some(&Value::Bool(true))
 }
 
-/// A value, or the one that is inside a text as JSON, as some logs keep bodies.
+/// A value, or the one inside a string as JSON, as some logs store bodies.
 pub(super) fn opened(value: Value<'_>) -> Value<'_> {
     match value {
         Value::String(text) => match inner_json(&text) {
@@ -66,7 +66,7 @@ pub(super) fn opened(value: Value<'_>) -> Value<'_> {
     }
 }
 
-/// The JSON object or array that a text holds.
+/// The JSON object or array inside a string.
 pub(super) fn inner_json(text: &str) -> Option<Value<'static>> {
     let text = text.trim_ascii();
     if !text.starts_with(['{', '[']) {
@@ -75,7 +75,7 @@ pub(super) fn inner_json(text: &str) -> Option<Value<'static>> {
     read_value(text).ok().map(Value::into_owned)
 }
 
-/// An object out of its members; one without a value is left out.
+/// An object made of these members; one without a value is omitted.
 pub(super) fn object<'a, const N: usize>(
     members: [(&'static str, Option<Value<'a>>); N],
 ) -> Value<'a> {
@@ -87,7 +87,7 @@ pub(super) fn object<'a, const N: usize>(
     )
 }
 
-/// Sets a member, whatever it was before.
+/// Sets a member, replacing any previous value.
 pub(super) fn set(value: &mut Value<'_>, key: &'static str, text: &'static str) {
     if let Value::Object(members) = value {
         members.retain(|(name, _)| name != key);

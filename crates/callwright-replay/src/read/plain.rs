@@ -1,8 +1,8 @@
-//! A fast path for call lines as callwright's documents show them, which most plain logs are made of. It saves six percent
-//! of the CPU time of replaying such a log.
+//! A fast path for call lines as in callwright's documentation, which most plain logs consist of. It saves six
+//! percent of the CPU time of replaying such a log.
 //!
-//! Takes a value; returns its call, or the value again if it is anything else. It never reads a line differently from
-//! [`super::line`], which knows all cases; a property test compares the two.
+//! Takes a value; returns its call, or the value again if it is anything else. Never reads a line differently from
+//! [`super::line`], which handles all cases; a property test compares the two.
 
 use callwright::Call;
 use callwright::call::Arguments;
@@ -21,25 +21,27 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
     let mut call = Call::new("", Arguments::Absent);
     let (mut output, mut is_error, mut latency_us) = (None, false, None);
     for (key, value) in members {
-        match (slot(&key), value) {
-            (Some(Slot::Tool), Value::String(tool)) => call.tool = tool,
-            (Some(Slot::Arguments), Value::String(text)) => call.arguments = Arguments::Text(text),
-            (Some(Slot::Arguments), value) => call.arguments = Arguments::Value(value),
-            (Some(Slot::Id), id) => call.id = Some(id),
-            (Some(Slot::Session), Value::String(session)) => at.session = Some(session),
-            (Some(Slot::Turn), Value::Number(turn)) => at.turn = turn.as_u64(),
-            (Some(Slot::Round), Value::Number(round)) => at.round = round.as_u64(),
-            (Some(Slot::Model), Value::String(model)) => at.model = Some(model),
-            (Some(Slot::Time), value) => at.time = time::read(&value),
-            (Some(Slot::Latency), Value::Number(latency)) => latency_us = latency.as_u64(),
-            (Some(Slot::Output), value) => output = Some(value),
-            (Some(Slot::IsError), Value::Bool(yes)) => is_error = yes,
+        match (line_member(&key), value) {
+            (Some(LineMember::Tool), Value::String(tool)) => call.tool = tool,
+            (Some(LineMember::Arguments), Value::String(text)) => {
+                call.arguments = Arguments::Text(text)
+            }
+            (Some(LineMember::Arguments), value) => call.arguments = Arguments::Value(value),
+            (Some(LineMember::Id), id) => call.id = Some(id),
+            (Some(LineMember::Session), Value::String(session)) => at.session = Some(session),
+            (Some(LineMember::Turn), Value::Number(turn)) => at.turn = turn.as_u64(),
+            (Some(LineMember::Round), Value::Number(round)) => at.round = round.as_u64(),
+            (Some(LineMember::Model), Value::String(model)) => at.model = Some(model),
+            (Some(LineMember::Time), value) => at.time = time::read(&value),
+            (Some(LineMember::Latency), Value::Number(latency)) => latency_us = latency.as_u64(),
+            (Some(LineMember::Output), value) => output = Some(value),
+            (Some(LineMember::IsError), Value::Bool(yes)) => is_error = yes,
             // A plain line has nothing else.
             _ => {}
         }
     }
     let output = match output {
-        // It failed, and how was not recorded.
+        // It failed, but how was not recorded.
         None if is_error => Some(Value::String("".into())),
         output => output,
     };
@@ -57,7 +59,7 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
 
 /// The members of a plain line.
 #[derive(Clone, Copy, PartialEq)]
-enum Slot {
+enum LineMember {
     Tool,
     Arguments,
     Id,
@@ -71,39 +73,41 @@ enum Slot {
     IsError,
 }
 
-/// Which member a key names. By its length first: a key is compared with few others then.
-fn slot(key: &str) -> Option<Slot> {
+/// Which member a key names. The length is checked first, so that a key is compared with few others.
+fn line_member(key: &str) -> Option<LineMember> {
     let named = |name: &str, slot| (key == name).then_some(slot);
     match key.len() {
-        2 => named("id", Slot::Id),
-        4 => named("tool", Slot::Tool)
-            .or_else(|| named("time", Slot::Time))
-            .or_else(|| named("turn", Slot::Turn)),
-        5 => named("round", Slot::Round).or_else(|| named("model", Slot::Model)),
-        6 => named("output", Slot::Output),
-        7 => named("session", Slot::Session),
-        8 => named("is_error", Slot::IsError),
-        9 => named("arguments", Slot::Arguments),
-        10 => named("latency_us", Slot::Latency),
+        2 => named("id", LineMember::Id),
+        4 => named("tool", LineMember::Tool)
+            .or_else(|| named("time", LineMember::Time))
+            .or_else(|| named("turn", LineMember::Turn)),
+        5 => named("round", LineMember::Round).or_else(|| named("model", LineMember::Model)),
+        6 => named("output", LineMember::Output),
+        7 => named("session", LineMember::Session),
+        8 => named("is_error", LineMember::IsError),
+        9 => named("arguments", LineMember::Arguments),
+        10 => named("latency_us", LineMember::Latency),
         _ => None,
     }
 }
 
-/// Whether a line has a tool, and no members but those that are read here: each once, and of its usual type.
+/// Whether a line has a tool, and only members that are read here: each once, and of its usual type.
 fn is_plain(members: &[(std::borrow::Cow<'_, str>, Value<'_>)]) -> bool {
     let mut found = 0_u16;
     for (key, value) in members {
-        let Some(slot) = slot(key) else {
+        let Some(slot) = line_member(key) else {
             return false;
         };
         let fits = match (slot, value) {
-            (Slot::Tool | Slot::Session, Value::String(_))
-            | (Slot::Id | Slot::Time, Value::String(_) | Value::Number(_))
-            | (Slot::Arguments, Value::String(_) | Value::Object(_) | Value::Array(_))
-            | (Slot::IsError, Value::Bool(_))
-            | (Slot::Output, _) => true,
-            (Slot::Turn | Slot::Round | Slot::Latency, Value::Number(number)) => is_small(number),
-            (Slot::Model, Value::String(model)) => !model.is_empty(),
+            (LineMember::Tool | LineMember::Session, Value::String(_))
+            | (LineMember::Id | LineMember::Time, Value::String(_) | Value::Number(_))
+            | (LineMember::Arguments, Value::String(_) | Value::Object(_) | Value::Array(_))
+            | (LineMember::IsError, Value::Bool(_))
+            | (LineMember::Output, _) => true,
+            (LineMember::Turn | LineMember::Round | LineMember::Latency, Value::Number(number)) => {
+                is_small(number)
+            }
+            (LineMember::Model, Value::String(model)) => !model.is_empty(),
             _ => false,
         };
         let bit = 1 << slot as u16;
@@ -112,10 +116,10 @@ fn is_plain(members: &[(std::borrow::Cow<'_, str>, Value<'_>)]) -> bool {
         }
         found |= bit;
     }
-    found & (1 << Slot::Tool as u16) != 0
+    found & (1 << LineMember::Tool as u16) != 0
 }
 
-/// A whole number that is far from every limit.
+/// A whole number far from any limit.
 fn is_small(number: &Number<'_>) -> bool {
     const MOST_DIGITS: usize = 17;
     let text = number.as_str().as_bytes();

@@ -1,4 +1,4 @@
-//! Finds out which format a record is in, by its keys, and hands it to the reader of that format.
+//! Determines the format of a record by its keys, and passes it to the reader of that format.
 
 use callwright::json::Value;
 use callwright::parse::read_value;
@@ -10,7 +10,7 @@ use super::pick::{has, has_list, has_object, list, opened, present, set, text};
 use super::tools::ToolLists;
 use super::{Format, Reading, RecordPlace, exchange, line, mcp, messages, otel, stream, words};
 
-/// Under which names logs keep what they log.
+/// The names under which logs keep what they log.
 const WRAPPERS: &str = "message payload data body event record entry standard_logging_object kwargs msg content \
                         jsonPayload raw response request params";
 
@@ -70,7 +70,7 @@ impl<'a> RecordReader<'a, '_> {
         }
     }
 
-    /// Reads a value in any known format; gives it back if the format is unknown.
+    /// Reads a value in any known format; returns it if the format is unknown.
     fn known(
         &mut self,
         mut value: Value<'a>,
@@ -98,7 +98,7 @@ impl<'a> RecordReader<'a, '_> {
             return Ok(());
         }
         if let Some((asked, answered)) = exchange::take_pair(&mut value) {
-            // Tools may be beside both.
+            // Tools may be next to both.
             let beside = list(&mut value, "tools");
             if mcp::is_message(&asked) {
                 return self.in_file(context, Format::Mcp, |dialogue| {
@@ -132,7 +132,7 @@ impl<'a> RecordReader<'a, '_> {
         Ok(())
     }
 
-    /// A message, a call, a result or a list of tools by itself; or a wrapper around something.
+    /// A message, a call, a result or a tool list by itself; or a wrapper around something.
     fn single(
         &mut self,
         mut value: Value<'a>,
@@ -205,7 +205,7 @@ impl<'a> RecordReader<'a, '_> {
         set_session(&mut self.reading.seen[before..], own.into());
     }
 
-    /// Looks into wrappers, and puts back what is not known.
+    /// Looks into wrappers, and puts back what is not recognised.
     fn wrapped(
         &mut self,
         mut value: Value<'a>,
@@ -277,7 +277,7 @@ pub(super) fn is_part(value: &Value<'_>) -> bool {
     has(value, "role") || is_item(value) || stream::is_piece(value)
 }
 
-/// A single call in the shape of any provider.
+/// A single call in any provider's format.
 fn is_call(value: &Value<'_>) -> bool {
     let named = text(value, "name").is_some();
     let has_arguments = || {

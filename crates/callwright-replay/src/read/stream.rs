@@ -1,5 +1,5 @@
-//! Streamed answers: pieces of OpenAI chat and events of Anthropic, in one array or as the text of server-sent events →
-//! the message that they make.
+//! Assembles streamed answers: OpenAI chat chunks and Anthropic events, in one array or as the text of server-sent
+//! events.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::Format;
 use super::dialogue::Dialogue;
 use super::pick::{has, list, object, present, text};
 
-/// A call that comes in pieces.
+/// A call that arrives in pieces.
 #[derive(Debug, Default)]
 struct Growing<'a> {
     id: Option<Value<'a>>,
@@ -33,7 +33,7 @@ pub(super) fn is_text(text: &str) -> bool {
     text.starts_with("data:") || text.starts_with("event:")
 }
 
-/// Reads an answer that came in pieces.
+/// Reads an answer that arrived in pieces.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, value: Value<'a>) {
     let pieces = match value {
         Value::Array(pieces) => pieces,

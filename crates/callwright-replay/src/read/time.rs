@@ -1,13 +1,13 @@
-//! Instants as logs write them → microseconds since 1970.
+//! Converts times in logs to microseconds since 1970.
 //!
-//! RFC 3339 text, also with a space instead of the `T` or without a zone, which counts as UTC; numbers of seconds,
-//! milliseconds, microseconds or nanoseconds since 1970, distinguished by their size.
+//! Accepts RFC 3339 text, also with a space instead of the `T` or without a zone, which counts as UTC; and numbers of
+//! seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their size.
 
 use callwright::json::Value;
 
 const MICROS: i64 = 1_000_000;
 
-/// From here on a number counts smaller units. As seconds it is the year 5138, as milliseconds 1973.
+/// From here on, a number counts smaller units. As seconds it is the year 5138, as milliseconds 1973.
 const NOT_SECONDS: f64 = 1e11;
 
 /// An instant in any known spelling; `None` if it is something else.
@@ -21,7 +21,7 @@ pub(super) fn read(value: &Value<'_>) -> Option<i64> {
     }
 }
 
-/// A whole number: which unit it counts shows in its size.
+/// A whole number: its size shows which unit it counts.
 fn of_number(number: i64) -> Option<i64> {
     match number.unsigned_abs() {
         0..100_000_000_000 => number.checked_mul(MICROS),
@@ -45,7 +45,7 @@ fn of_fraction(number: f64) -> Option<i64> {
     }
 }
 
-/// Nanoseconds since 1970, as OTLP writes them: a text, or a number.
+/// Nanoseconds since 1970, as OTLP writes them: a string, or a number.
 pub(super) fn of_nanos(value: &Value<'_>) -> Option<i64> {
     let nanos: i64 = match value {
         Value::String(text) => text.parse().ok()?,
@@ -56,7 +56,7 @@ pub(super) fn of_nanos(value: &Value<'_>) -> Option<i64> {
     (nanos != 0).then(|| nanos.div_euclid(1_000))
 }
 
-/// `2026-01-31T10:00:00.25+01:00` and similar, or a number as text.
+/// `2026-01-31T10:00:00.25+01:00` and similar, or a number in a string.
 pub(super) fn of_text(text: &str) -> Option<i64> {
     let bytes = text.trim_ascii().as_bytes();
     if bytes.len() < 19 {
@@ -77,7 +77,7 @@ pub(super) fn of_text(text: &str) -> Option<i64> {
     }
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-    // A second 60 is written where one is put in.
+    // Leap seconds are written as second 60.
     let possible = (1..=12).contains(&month)
         && (1..=31).contains(&day)
         && hour < 24
@@ -119,8 +119,8 @@ fn zone(text: &[u8]) -> Option<i64> {
     Some(sign * (hours * 60 + minutes) * 60)
 }
 
-/// Days since 1970. Years are counted from March here, so that a leap day is the last of its year;
-/// 400 years always have 146,097 days.
+/// Days since 1970. Years are counted from March here, so that a leap day is the last of its year; 400 years always
+/// have 146,097 days.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let era = year.div_euclid(400);

@@ -1,7 +1,7 @@
-//! Declarations of tools inside records.
+//! Reads tool declarations inside records.
 //!
-//! Requests carry the same tools again and again: what was read once is remembered, so that a request costs a hash of its
-//! tools instead of reading them.
+//! Requests carry the same tools again and again: lists are remembered, so that a request costs a hash of its tools
+//! instead of parsing them.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use callwright::json::Value;
 use callwright::wire::read_tools;
 use xxhash_rust::xxh3::Xxh3;
 
-/// How many lists of tools are remembered. An agent has a few, a gateway some dozens.
+/// How many tool lists are remembered. An agent has a few, a gateway a few dozen.
 const REMEMBERED: usize = 32;
 
 /// How many bytes of text they may have together.
@@ -26,7 +26,7 @@ pub(super) struct ToolLists {
 impl ToolLists {
     /// The tools of a list, and how many entries are not tools.
     pub(super) fn read(&mut self, list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
-        let mut hash = Hash::default();
+        let mut hash = ListHash::default();
         hash.add(list);
         let digest = hash.state.digest();
         if let Some((.., known)) = self.lists.iter().find(|(known, ..)| *known == digest) {
@@ -46,7 +46,7 @@ impl ToolLists {
     }
 }
 
-/// Each entry by itself: a bad one does not spoil the others.
+/// Reads each entry by itself: a bad one does not spoil the others.
 fn read_list(list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
     let mut tools = Vec::new();
     let mut bad = 0;
@@ -67,12 +67,12 @@ fn read_list(list: &Value<'_>) -> (Vec<ToolSpec>, usize) {
 }
 
 #[derive(Default)]
-struct Hash {
+struct ListHash {
     state: Xxh3,
     bytes: usize,
 }
 
-impl Hash {
+impl ListHash {
     fn add(&mut self, value: &Value<'_>) {
         match value {
             Value::Null => self.text(b"n", ""),

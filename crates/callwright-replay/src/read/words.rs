@@ -1,4 +1,4 @@
-//! What is reported of records that cannot be read. The same reason has the same words, so that it can be counted.
+//! Messages about unreadable records. The same reason always has the same words, so that it can be counted.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,16 @@ pub(super) fn not_json(error: &SyntaxError, text: &str) -> Cow<'static, str> {
     let begins_as_json = text.starts_with(['{', '[']);
     match error.problem {
         Problem::CutOff => Cow::Borrowed("not JSON: the record is cut off"),
-        Problem::TooDeep => Cow::Borrowed("not JSON that is read: nested deeper than 1,000 levels"),
+        Problem::TooDeep => Cow::Borrowed("nested deeper than 1,000 levels, which is not read"),
         Problem::TrailingText => {
             Cow::Borrowed("not JSON: something follows the document; write one per line")
         }
-        _ if begins_as_json => Cow::Borrowed("not JSON: a mistake in its syntax"),
+        _ if begins_as_json => Cow::Borrowed("not JSON: a syntax error"),
         _ => Cow::Borrowed("not JSON, and not a known kind of log line"),
     }
 }
 
-/// A JSON value that is in no known format.
+/// A JSON value in no known format.
 pub(super) fn unknown(value: &Value<'_>) -> Cow<'static, str> {
     let Some(members) = value.as_object() else {
         let found = value.kind().name();
@@ -48,7 +48,7 @@ pub(super) fn unknown(value: &Value<'_>) -> Cow<'static, str> {
     ))
 }
 
-/// The beginning of a foreign text, with everything replaced that could break a line.
+/// The beginning of a text from the log, with everything replaced that could break a line.
 pub(super) fn plain(text: &str) -> String {
     let shown = |character: char| match character {
         '\u{20}'..='\u{7e}' => character,

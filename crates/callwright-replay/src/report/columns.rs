@@ -1,4 +1,4 @@
-//! Colours and columns of the terminal. Colour never carries meaning: without it the same words are there.
+//! Colours and columns for the terminal. Colour never carries meaning: without it the same words are there.
 
 use anstyle::{AnsiColor, Style};
 
@@ -31,7 +31,7 @@ impl Styles {
         self.paint(colour.on_default(), text)
     }
 
-    /// Each line by itself, so that a line can be taken out.
+    /// Each line separately, so that a line can be copied out.
     fn paint(self, style: Style, text: &str) -> String {
         if !self.0 {
             return text.to_owned();
@@ -44,29 +44,29 @@ impl Styles {
     }
 }
 
-/// Padded with blanks after it.
+/// Padded with spaces on the right.
 pub(super) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Padded with blanks before it.
+/// Padded with spaces on the left.
 pub(super) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// In lines of so many columns, broken at blanks. A longer word gets its own line.
+/// Wrapped to this many columns, at spaces. A longer word gets its own line.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     filled(text.split(' '), " ", columns)
 }
 
-/// A command in as many lines as it needs; a shell reads them as one. An option stays with its value.
+/// A command on as many lines as it needs; a shell reads them as one. An option stays with its value.
 pub(super) fn command(command: &str, columns: usize) -> String {
-    // Six blanks before it, and two columns for the sign that it goes on.
+    // Six spaces before it, and two columns for the continuation sign.
     let lines = filled(command.split(" --"), " --", columns.saturating_sub(6 + 2));
     format!("    {}", lines.join(" \\\n      --"))
 }
 
-/// Parts put together to lines of so many columns.
+/// Joins parts into lines of this many columns.
 fn filled<'t>(parts: impl Iterator<Item = &'t str>, between: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -90,7 +90,7 @@ fn filled<'t>(parts: impl Iterator<Item = &'t str>, between: &str, columns: usiz
 pub(super) fn block_bar(part: u64, whole: u64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let part = share(part, whole);
-    // Something is never nothing.
+    // A non-zero value is never drawn as nothing.
     let least = usize::from(part > 0.0);
     let eighths = ((part * BAR * 8.0).round() as usize).max(least);
     let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);

@@ -1,6 +1,6 @@
-//! Microseconds since 1970 as dates. Always UTC: a report looks the same wherever it is made.
+//! Formats microseconds since 1970 as dates. Always UTC: a report looks the same wherever it is made.
 //!
-//! Not by a calendar crate: clocks of logs are wrong by any amount, and these stop at the year 9999.
+//! Does not use a calendar crate: clocks in logs are wrong by any amount, and such crates stop at the year 9999.
 
 use callwright::event::calendar_date;
 

@@ -1,4 +1,4 @@
-//! What becomes of the calls that break their schema: the numbers of the first sentences of every report.
+//! Breaks down the calls that violate their schema: the numbers in the first sentences of every report.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,24 +9,24 @@ use crate::summary::{ClusterKey, Side};
 
 use super::Report;
 
-/// Calls that break their schema, each counted once.
+/// Calls that violate their schema, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Breakdown {
     /// All calls.
     pub(crate) calls: u64,
-    /// Those that break their schema.
+    /// Those that violate their schema.
     pub(crate) violations: u64,
     /// Of these, calls that all proposals together make valid.
     pub(crate) allowed: u64,
     /// Of the others, calls with at least one violation that looks like a bug.
     pub(crate) bugs: u64,
-    /// Of the others, calls whose violations are unclear, or are edge cases for which there is no proposal.
+    /// Of the others, calls whose violations are unclear, or are edge cases without a proposal.
     pub(crate) undecided: u64,
-    /// Calls that look like bugs and that proposals would let in.
+    /// Calls that look like bugs but that proposals would allow.
     pub(crate) let_in: u64,
-    /// Calls that were not judged, because nothing declares their tools.
+    /// Calls that were not judged, because their tools are not declared.
     pub(crate) undeclared: u64,
-    /// Calls that were not judged, for that or another reason.
+    /// Calls that were not judged, for this or another reason.
     pub(crate) unjudged: u64,
     /// How many changes are proposed to the schemas of arguments.
     pub(crate) changes: usize,
@@ -77,14 +77,14 @@ impl Breakdown {
             *group = group.saturating_add(*calls);
         }
         if summary.combinations.is_empty() {
-            // A summary from elsewhere may lack them. What each change allows alone is the best that is known then.
+            // A summary from elsewhere may lack them. Then the effect of each change alone is the best available.
             breakdown.allowed = sum(|change| change.accepts);
         }
         breakdown.allowed = breakdown.allowed.min(breakdown.violations);
         breakdown
     }
 
-    /// Calls of which it is not known what they are: there was no room for their combination of violations.
+    /// Calls that could not be classified: there was no room for their combination of violations.
     pub(crate) fn unknown(&self) -> u64 {
         self.violations
             .saturating_sub(self.allowed)

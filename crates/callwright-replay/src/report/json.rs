@@ -1,4 +1,4 @@
-//! A report → JSON for programs: the [`View`] as it is serialised.
+//! Renders a report as JSON for programs: the [`View`], serialised.
 
 use std::io;
 
@@ -9,11 +9,11 @@ use super::{Report, ReportError};
 
 /// The report as one JSON object.
 ///
-/// Fields may be added; none is renamed or dropped without a new `v`. Names and values of the log are as they are in the
-/// log: escape them before printing. Times are RFC 3339 in UTC, time spans are in microseconds, sizes in bytes; what
-/// is not known is `null`. Nothing is left out, and what matters most comes first.
+/// Fields may be added; none is renamed or dropped without a new `v`. Names and values from the log are unchanged:
+/// escape them before printing. Times are RFC 3339 in UTC, time spans are in microseconds, sizes in bytes; unknown
+/// values are `null`. Nothing is left out, and the most important entries come first.
 ///
-/// | field | what it holds |
+/// | field | content |
 /// |---|---|
 /// | `v` | 1 |
 /// | `headline` | what was found, in two or three sentences |
@@ -45,7 +45,7 @@ pub fn json(report: &Report) -> Result<Json, ReportError> {
     serde_json::to_value(view).map_err(ReportError::new)
 }
 
-/// Writes what [`json()`] returns, without holding all of it in memory: with thousands of clusters that is much.
+/// Writes what [`json()`] returns, without keeping all of it in memory, which is a lot with thousands of clusters.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
-//! A summary and what was concluded from it → a text, JSON and a page.
+//! Renders a summary and its conclusions as text, JSON and a page.
 //!
-//! [`text()`] is for the terminal, [`json()`] for programs, [`html()`] for a team. All three are made from one `View`, so they
-//! show the same numbers in the same order and name clusters and proposals alike. Nothing is judged here.
+//! [`text()`] is for the terminal, [`json()`] for programs, [`html()`] for a team. All three are made from one
+//! `View`, so they show the same numbers in the same order and use the same names for clusters and proposals. Nothing
+//! is judged here.
 
 mod columns;
 mod date;
@@ -33,7 +34,7 @@ pub use text::text;
 pub struct Report {
     /// The numbers.
     pub summary: Summary,
-    /// What the clusters are.
+    /// The judgements on the clusters.
     pub judgements: Vec<ClusterJudgement>,
     /// What to change.
     pub proposals: Proposals,
@@ -52,7 +53,7 @@ impl Report {
     }
 }
 
-/// A report could not be put together: a bug of this crate, whatever the log is.
+/// A report could not be rendered: a bug in this crate, whatever the log is.
 #[derive(Debug, thiserror::Error)]
 #[error("the report could not be written")]
 pub struct ReportError(#[source] Box<dyn std::error::Error + Send + Sync>);

@@ -1,4 +1,4 @@
-//! What to do after reading a report: commands that are complete, and true for this report.
+//! The next steps after a report: complete commands that fit this report.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use crate::decide::ViolationKind;
 use super::view::View;
 use crate::number::thousands;
 
-/// How many numbers are written out in a command; more are better decided on one by one.
+/// How many numbers are written out in a command; more are better decided one by one.
 const WRITTEN_OUT: usize = 10;
 
-/// What was written beside a report, by the names of the files.
+/// The files written along with a report, by name.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WrittenFiles<'a> {
     /// The page.
@@ -22,13 +22,13 @@ pub struct WrittenFiles<'a> {
 /// One thing to do.
 #[derive(Serialize)]
 pub(crate) struct NextStep {
-    /// What it is good for.
+    /// Its purpose.
     pub(crate) what: String,
     /// What to type.
     pub(crate) commands: Vec<String>,
 }
 
-/// What there is to do. `TOOLS` stands for the tools file, which a report does not know.
+/// The next steps. `TOOLS` is a placeholder for the tools file, which a report does not know.
 pub(crate) fn steps(view: &View<'_>, written: WrittenFiles<'_>) -> Vec<NextStep> {
     let step = |what: &str| NextStep {
         what: what.to_owned(),
@@ -48,12 +48,12 @@ pub(crate) fn steps(view: &View<'_>, written: WrittenFiles<'_>) -> Vec<NextStep>
     steps
 }
 
-/// How to accept changes; nothing if there is none.
+/// How to accept changes; empty if there are none.
 pub(crate) fn accepting(view: &View<'_>, written: WrittenFiles<'_>) -> Option<NextStep> {
     if view.proposals.is_empty() {
         return None;
     }
-    // Edge cases, proved, and no bug comes in with them: these can be accepted without a second look.
+    // Edge cases, proved, and allowing no bugs: these can be accepted without a second look.
     let safe: Vec<String> = (view.proposals.iter())
         .filter(|it| it.kind == ViolationKind::EdgeCase && it.accepts_bugs == 0 && it.proved)
         .map(|proposal| proposal.number.to_string())
@@ -65,12 +65,12 @@ pub(crate) fn accepting(view: &View<'_>, written: WrittenFiles<'_>) -> Option<Ne
         many if many > WRITTEN_OUT => {
             let many = thousands(many as u64);
             (
-                format!("decide on each with one key; {many} are proved and let no bug in"),
+                format!("decide on each with one key; {many} are proved and allow no bugs"),
                 None,
             )
         }
         _ => (
-            "take the changes that are proved and let no bug in".to_owned(),
+            "take the changes that are proved and allow no bugs".to_owned(),
             Some(safe.join(",")),
         ),
     };

@@ -1,11 +1,11 @@
-//! Names of the machine → words for people.
+//! Turns machine names into words for people.
 
 use super::printable::printable;
 
-/// A line for each name: the kind of thing, its name, a colon, the words.
+/// One line per name: the kind, the name, a colon, the words.
 const PHRASES: &str = include_str!("templates/phrases.txt");
 
-/// The words for a name of this kind. A name that is not listed is shown as it is.
+/// The words for a name of this kind. An unlisted name is shown as it is.
 fn words(kind: &str, name: &str) -> String {
     let mut known = PHRASES.lines().filter_map(|line| {
         let rest = line.strip_prefix(kind)?.strip_prefix(' ')?;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_issue_has_words_of_its_own() {
+    fn every_issue_has_its_own_words() {
         let mut words: Vec<String> = Vec::new();
         for code in IssueCode::ALL {
             let name = code.name();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_code_is_told_as_it_is() {
+    fn an_unknown_code_is_shown_as_it_is() {
         assert_eq!(issue("empty_first_page"), "empty first page");
         assert_eq!(stopped("of_our_own\u{7}"), "of our own\\u{7}");
     }

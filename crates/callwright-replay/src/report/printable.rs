@@ -1,11 +1,11 @@
-//! Text that strangers wrote, made fit for a line.
+//! Makes text from a log safe to print on a line.
 //!
-//! What cannot be seen, or moves the cursor, or turns the direction of what follows, is shown as an escape. Nothing else
-//! is changed: what a page or a terminal needs beyond that is done there.
+//! Characters that are invisible, move the cursor, or change the direction of what follows are shown as escapes.
+//! Nothing else is changed: whatever else a page or a terminal needs is done there.
 
 use unicode_width::UnicodeWidthChar;
 
-/// All of it, with what cannot be seen escaped.
+/// The whole text, with invisible characters escaped.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -14,11 +14,11 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
-/// At most so many columns of it; where it is cut there is `…`.
+/// At most this many columns of it; a cut is marked with `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
-    // Where to cut if there is more than fits.
+    // Where to cut if the text does not fit.
     let mut fits = 0;
     for character in text.chars() {
         let before = out.len();
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_seen_is_shown() {
+    fn invisible_characters_are_shown() {
         assert_eq!(printable("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
         assert_eq!(printable("\u{202e}txt\u{200b}"), "\\u{202e}txt\\u{200b}");
         assert_eq!(printable("größer 東京 🎈"), "größer 東京 🎈");

@@ -1,4 +1,4 @@
-//! The sentences of a report: the headline, and what a reader must know before believing the numbers.
+//! The sentences of a report: the headline, and the notes that a reader needs to interpret the numbers.
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Error, Value, context};
@@ -7,16 +7,16 @@ use super::headline::Breakdown;
 use super::template::environment;
 use super::{Report, window};
 
-/// How many tools are named in one note; the rest is counted.
+/// How many tools are named in one note; the rest are counted.
 const NAMED: usize = 5;
 
-/// The longest text of the log in a note: a line or two.
+/// The longest text from the log in a note: a line or two.
 pub(super) const LONGEST: usize = 160;
 
-/// What was found and what to make of it, the most important first. There is always one sentence.
+/// The findings and conclusions, the most important first. There is always at least one sentence.
 pub(super) fn headline(report: &Report, breakdown: &Breakdown) -> Result<Vec<String>, Error> {
     let summary = &report.summary;
-    // How many kinds of changes there are in one direction, and how many calls they are about.
+    // How many kinds of changes there are in one direction, and how many calls they concern.
     let side = |stricter: bool| {
         let changes = summary.changes.iter();
         let of_side = changes.filter(|(key, _)| key.stricter == stricter);

@@ -1,7 +1,6 @@
-//! What the templates of the text and of the page share: the fields of the [`View`], and the filters that put them into
-//! words.
+//! Shared by the text and page templates: the fields of the [`View`], and the filters that put them into words.
 //!
-//! Texts of a log are made printable where they are written, so a template cannot forget it.
+//! Texts from a log are made printable when they are written, so a template cannot forget it.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -14,8 +13,8 @@ use super::view::{LoopView, TroublePlace, View};
 use super::{date, next, phrase};
 use crate::number::{about, bytes, conversations, count, duration, percent, thousands};
 
-/// How many clusters, tools, models, proposals, changes of verdicts and pieces of advice are shown; the rest is counted. On
-/// the page a cluster takes about six kilobytes.
+/// How many clusters, tools, models, proposals, changed verdicts and pieces of advice are shown; the rest are
+/// counted. On the page a cluster takes about six kilobytes.
 pub(super) const ROWS: usize = 500;
 
 /// What every template may show.
@@ -62,7 +61,7 @@ fn rows<T: Serialize>(all: &[T]) -> Value {
     Value::from(Serde(&all[..all.len().min(ROWS)]))
 }
 
-/// A template with the filters for all of them.
+/// A template with the filters shared by all of them.
 pub(super) fn environment(
     template: &'static str,
     escape: AutoEscape,
@@ -70,7 +69,7 @@ pub(super) fn environment(
     let mut environment = Environment::empty();
     environment.set_auto_escape_callback(move |_| escape.clone());
     environment.set_formatter(print);
-    // A name that is spelled wrongly fails every test instead of leaving a hole.
+    // A misspelt name fails every test instead of leaving a gap.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let mut syntax = SyntaxConfig::builder();
     let syntax = syntax.trim_blocks(true).lstrip_blocks(true).build()?;
@@ -91,7 +90,7 @@ pub(super) fn environment(
     environment.add_filter("change_kind", phrase::change);
     environment.add_filter("words", |name: &str| name.replace('_', " "));
     environment.add_filter("length", |list: Value| list.len());
-    // How many there are beside those that are shown.
+    // How many there are besides those shown.
     environment.add_filter("beyond", |all: u64, shown: u64, more: Option<u64>| {
         (all.saturating_sub(shown)).saturating_add(more.unwrap_or_default())
     });
@@ -99,7 +98,7 @@ pub(super) fn environment(
     Ok(environment)
 }
 
-/// Writes a value: what a template or a filter made as it is, everything else in a form that shows what cannot be seen.
+/// Writes a value: output of a template or a filter as it is, everything else with invisible characters escaped.
 fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let printable = match value.as_str() {
         Some(text) if !value.is_safe() => &Value::from(printable(text)),

@@ -1,6 +1,6 @@
-//! A report → what a person reads on the terminal in half a minute.
+//! Renders a report as text that a person can read on the terminal in half a minute.
 //!
-//! The worst first and only the worst; the page has the rest. Text from the log is escaped and cut.
+//! The worst findings come first, and only those; the page has the rest. Text from the log is escaped and cut.
 
 use minijinja::{AutoEscape, Value, context};
 
@@ -12,19 +12,19 @@ use super::{Report, ReportError, WrittenFiles};
 
 const TEMPLATE: &str = include_str!("templates/report.txt");
 
-/// The narrowest and the widest text: below it there is no room for the columns, above it lines are hard to read.
+/// The narrowest and the widest text: below that there is no room for the columns, above it lines are hard to read.
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=120;
 
 /// The widest column of tool names, and how many tools are shown.
 const WIDEST_TOOL: usize = 30;
 const TOOLS: usize = 5;
 
-/// The report in lines of about `columns` columns (from 60 to 120), with or without colours. It says what to do next, which
-/// depends on what was `written` already.
+/// The report in lines of about `columns` columns (from 60 to 120), with or without colours. It ends with the next
+/// steps, which depend on what was already `written`.
 ///
 /// # Errors
 ///
-/// If the template does not fit what it is given: a bug of this crate.
+/// If the template does not match its input: a bug in this crate.
 pub fn text(
     report: &Report,
     columns: usize,
@@ -60,7 +60,7 @@ fn rendered(
     environment.add_filter("coloured", move |text: &str, kind: &str| {
         safe(styles.kind(kind, text))
     });
-    // In several lines, each of which begins below the first one.
+    // On several lines, each of which begins below the first one.
     environment.add_filter("hanging", move |text: &str, first: Option<&str>| {
         let first = first.unwrap_or_default();
         let lines = wrap(&printable(text), columns.saturating_sub(first.len()));

@@ -1,9 +1,9 @@
 //! The report as data, from which the text, the JSON and the page are made.
 //!
-//! A [`View`] borrows from a [`Report`] and holds everything that is reported, in the order in which it is reported: numbers
-//! and names, not yet words for people. Serialised it is the JSON of a report ([`json()`](super::json())). The page gets the
-//! same fields; only times and counts by name are handed to its template in the form that its filters take. What goes into
-//! it, and in which order, is in `build`. Nothing is counted or judged here.
+//! A [`View`] borrows from a [`Report`] and contains everything that is reported, in that order: numbers and names,
+//! not yet words for people. Serialised, it is the JSON of a report ([`json()`](super::json())). The page gets the
+//! same fields; only times and counts by name are passed to its template in the form that its filters take. `build`
+//! decides what goes into it, and in which order. Nothing is counted or judged here.
 
 mod build;
 
@@ -80,7 +80,7 @@ pub(crate) struct TroubleView<'r> {
 #[derive(Serialize)]
 pub(crate) struct TroublePlace<'r> {
     pub(crate) file: &'r str,
-    /// Zero where a whole file could not be read.
+    /// Zero if a whole file could not be read.
     pub(crate) line: u64,
 }
 
@@ -147,7 +147,7 @@ struct PieceView<'r> {
 
 #[derive(Serialize)]
 pub(crate) struct ClusterView<'r> {
-    /// From one on, the most frequent first. Every report names clusters by it.
+    /// Starting from one, the most frequent first. Every report uses it to name clusters.
     pub(crate) number: usize,
     #[serde(flatten)]
     pub(crate) key: &'r ClusterKey,
@@ -167,10 +167,10 @@ pub(crate) struct ClusterView<'r> {
     judgement: Option<JudgementView<'r>>,
     proposals: Vec<usize>,
     examples: Vec<ExampleView<'r>>,
-    /// Calls of its tool, or results if it is about results: what `share` is of. Only the page shows it.
+    /// Calls of its tool, or results if it is about results: the base of `share`. Only shown on the page.
     #[serde(skip_serializing_if = "for_programs")]
     of: u64,
-    /// `unclear` where it was not judged. Programs have it in `judgement`.
+    /// `unclear` if it was not judged. Programs find it in `judgement`.
     #[serde(skip_serializing_if = "for_programs")]
     pub(crate) kind: ViolationKind,
     /// What the page draws.
@@ -225,7 +225,7 @@ struct UnplacedView<'r> {
     why: &'r str,
 }
 
-/// What admission would have stopped for one reason.
+/// What admission would have stopped, for one reason.
 #[derive(Serialize)]
 pub(crate) struct LoopView<'r> {
     code: &'r str,
@@ -251,7 +251,7 @@ impl Serialize for Time {
     }
 }
 
-/// Counts by name, the most frequent first. Programs get an object in the order of the names.
+/// Counts by name, the most frequent first. Programs get an object in name order.
 pub(crate) struct ByName<'r> {
     pub(crate) most: Vec<(&'r str, u64)>,
     /// Names that there was no room for.
@@ -287,7 +287,7 @@ impl Serialize for ByName<'_> {
     }
 }
 
-/// Whether something is serialised for programs, and not for the template of the page.
+/// Whether something is serialised for programs, rather than for the page template.
 fn for_programs<T>(_: &T) -> bool {
     !serializing_for_value()
 }

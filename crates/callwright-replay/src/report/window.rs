@@ -1,30 +1,31 @@
-//! The time in which nearly all calls lie.
+//! The time range of nearly all calls.
 //!
-//! What a clock that jumped put far away is counted and reported: in a chart it would press everything else into one bar.
+//! Calls that a wrong clock put far away are counted and reported: in a chart they would squeeze everything else into
+//! one bar.
 
 use crate::summary::{Tally, Timeline};
 
 /// From the year 2000 to 2100: no model called a tool before, and a clock that says otherwise was never set.
 const SANE: std::ops::Range<i64> = 946_684_800_000_000..4_102_444_800_000_000;
 
-/// The time that charts cover.
+/// The time range of charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: i64,
     /// The end of the last piece.
     pub(crate) to: i64,
-    /// How wide the pieces are that were counted.
+    /// The width of the counted pieces.
     width: i64,
 }
 
-/// When nearly all calls were. `None` if no times are known.
+/// The time range of nearly all calls. `None` if no times are known.
 pub(crate) fn window(time: &Timeline<Tally>) -> Option<Window> {
     let width = time.width_us();
     let pieces: Vec<(i64, u64)> = time
         .iter()
         .map(|(from, tally)| (from, tally.calls.max(1)))
         .collect();
-    // Where there are others, these do not count: in small logs one of them would be more than half a percent.
+    // If there are others, these do not count: in small logs one of them would be more than half a percent.
     let sane: Vec<(i64, u64)> = pieces
         .iter()
         .copied()
@@ -34,7 +35,7 @@ pub(crate) fn window(time: &Timeline<Tally>) -> Option<Window> {
     let all: u64 = pieces
         .iter()
         .fold(0, |sum, (_, calls)| calls.saturating_add(sum));
-    // Half a percent at either end may lie anywhere.
+    // Half a percent at either end may be anywhere.
     let outside = all / 200;
     let edge = |pieces: &mut dyn Iterator<Item = &(i64, u64)>| {
         let mut passed = 0u64;
@@ -65,7 +66,7 @@ pub(crate) fn window(time: &Timeline<Tally>) -> Option<Window> {
 }
 
 impl Window {
-    /// How many calls lie outside of it.
+    /// How many calls are outside of it.
     pub(crate) fn far(&self, time: &Timeline<Tally>) -> u64 {
         time.iter()
             .filter(|(from, _)| !(self.from..self.to).contains(from))
@@ -82,7 +83,7 @@ impl Window {
         (each, span.saturating_sub(1) / each + 1)
     }
 
-    /// In which bar a time is, if it is in any.
+    /// The bar that contains a time, if any.
     pub(crate) fn slot(&self, time: i64, each: i64) -> Option<i64> {
         (self.from..self.to)
             .contains(&time)
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_never_set_is_told_in_a_small_log() {
+    fn an_unset_clock_is_reported_in_a_small_log() {
         let mut time = Timeline::default();
         time.add(3, tally(1));
         assert_eq!(window(&time).unwrap().far(&time), 0, "there is no other");

@@ -3,19 +3,19 @@
 use callwright::json::Path;
 use serde_json::Value as Json;
 
-/// How a schema inside another bears on what the outer one accepts.
+/// How a schema inside another affects what the outer one accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubschemaRole {
-    /// It is about a value inside the value. If it accepts more, so does the outer one.
+    /// It applies to a value inside the value. If it accepts more, so does the outer one.
     Nested,
-    /// It is about the same value, and must accept it. If it accepts more, so does the outer one.
+    /// It applies to the same value, and must accept it. If it accepts more, so does the outer one.
     Conjunct,
-    /// It is about the same value, and is one of several of which one is enough. If it accepts more, so does the
-    /// outer one.
+    /// It applies to the same value, and one of several such schemas is enough. If it accepts more, so does the outer
+    /// one.
     Alternative,
-    /// It is about the same value, and is one of several of which exactly one must accept it.
+    /// It applies to the same value, and exactly one of several such schemas must accept it.
     ExactlyOne,
-    /// It is about the same value if something else holds.
+    /// It applies to the same value if something else holds.
     Conditional,
     /// It is only there to be referred to.
     Definition,
@@ -23,7 +23,7 @@ pub(crate) enum SubschemaRole {
     Negated,
 }
 
-/// The schemas directly inside a schema: where, seen from it, and how they bear on it.
+/// The schemas directly inside a schema: their paths relative to it, and how they affect it.
 pub(crate) fn children(node: &Json) -> Vec<(Path, &Json, SubschemaRole)> {
     let mut found = Vec::new();
     let Some(members) = node.as_object() else {
@@ -57,7 +57,7 @@ pub(crate) fn children(node: &Json) -> Vec<(Path, &Json, SubschemaRole)> {
                         .map(|(name, inner)| (at.key(name), inner, role)),
                 );
             }
-            // Words like `false` for "nothing more" are schemas too, with nothing inside.
+            // Booleans, such as `false` for "nothing more", are schemas too, with nothing inside.
             Json::Object(_) => found.push((at, value, role)),
             Json::Array(items) if !is_by_name => {
                 let items = items.iter().enumerate();

@@ -1,4 +1,4 @@
-//! A part of a schema as a whole schema.
+//! Extracts a part of a schema as a complete schema.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value as Json};
 use super::children::children;
 use super::position::follow;
 
-/// How many definitions a part may need. The largest real schemas have some hundreds.
+/// How many definitions a part may need. The largest real schemas have a few hundred.
 const MOST_DEFINITIONS: usize = 500;
 
-/// How deep a part is looked into.
+/// How deep a part is searched.
 const DEEPEST: usize = 64;
 
-/// What says nothing about values, and would only make the part longer.
+/// Says nothing about values, and would only make the part longer.
 const ANNOTATIONS: [&str; 5] = ["title", "description", "examples", "example", "$comment"];
 
-/// What a part cannot be cut out with: names that only mean something in their document.
+/// Names that only mean something in their document: a part that uses them cannot be extracted.
 const NAMES: &str = "$id $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor";
 
-/// The part of a schema at a place, with all that it refers to and nothing else. `None` if there is no such place, or
-/// it leads out of the schema.
+/// The part of a schema at a place, with everything it refers to and nothing else. `None` if there is no such place,
+/// or it refers outside the schema.
 pub(crate) fn closed(root: &Json, at: &Path) -> Option<Json> {
     let mut definitions = Definitions::default();
     let node = root.pointer(at.as_pointer())?;
@@ -55,7 +55,7 @@ impl Definitions {
         let Json::Object(members) = node else {
             return Some(node.clone());
         };
-        // The name of the whole document does not matter: what is cut out does not use it.
+        // The name of the whole document does not matter: the extracted part does not use it.
         let hinders = |name: &str| members.contains_key(name) && !(is_root && name == "$id");
         if NAMES.split(' ').any(hinders) {
             return None;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_brings_what_it_refers_to() {
+    fn a_part_includes_what_it_refers_to() {
         let schema = json!({
             "$schema": "http://json-schema.org/draft-07/schema#",
             "properties": {"a": {"$ref": "#/definitions/a", "description": "d"}},
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_the_schema_has_no_part() {
+    fn a_reference_outside_the_schema_gives_no_part() {
         let schema = json!({"properties": {"a": {"$ref": "other.json"}}});
         assert_eq!(closed(&schema, &Path::root()), None);
     }

@@ -1,4 +1,4 @@
-//! A place in the arguments → the parts of the schema that are about it.
+//! Finds the parts of the schema that are about a place in the arguments.
 
 use callwright::json::{Path, Value};
 use callwright::validate::CompiledSchema;
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::children::{SubschemaRole, children};
 use super::position::follow;
 
-/// How many parts are looked at for one place: a bound against schemas that multiply unions.
+/// How many parts are examined for one place: a bound against schemas that multiply unions.
 const MOST_PLACES: usize = 256;
 
 /// A part of a schema that is about a place in the arguments.
@@ -15,12 +15,12 @@ const MOST_PLACES: usize = 256;
 pub(crate) struct SchemaPart {
     /// Where in the schema.
     pub(crate) at: Path,
-    /// Whether it is one of several alternatives, or holds under a condition only.
+    /// Whether it is one of several alternatives, or only applies under a condition.
     pub(crate) is_alternative: bool,
 }
 
-/// The parts of a schema that are about a place, in which `*` stands for any index, and for any key that the schema
-/// does not name. References, `allOf` and unions above the place are followed; what is in the parts is not.
+/// The parts of a schema about a place, in which `*` stands for any index, and for any key that the schema does not
+/// name. References, `allOf` and unions above the place are followed; the insides of the parts are not.
 pub(crate) fn places(root: &Json, path: &str) -> Vec<SchemaPart> {
     let mut here = vec![SchemaPart {
         at: Path::root(),

@@ -1,6 +1,6 @@
 //! Places in a schema: which parts of it are about a value, and what a part alone accepts.
 //!
-//! Works on schemas as they were declared. Changes nothing and decides nothing about calls.
+//! Works on schemas as declared. Changes nothing and decides nothing about calls.
 
 mod children;
 mod closed;

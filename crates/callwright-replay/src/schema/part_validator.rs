@@ -1,4 +1,4 @@
-//! What single parts of a schema accept.
+//! Tests what single parts of a schema accept.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct PartValidator<'s> {
 }
 
 impl<'s> PartValidator<'s> {
-    /// Asks this schema.
+    /// Uses this schema.
     pub(crate) fn of(root: &'s Json) -> Self {
         PartValidator {
             root,
@@ -26,7 +26,7 @@ impl<'s> PartValidator<'s> {
         }
     }
 
-    /// Whether the part at a place accepts a value; `None` if that is not known.
+    /// Whether the part at a place accepts a value; `None` if that is unknown.
     pub(crate) fn accepts(&mut self, at: &Path, value: &Json) -> Option<bool> {
         let root = self.root;
         let part = self
@@ -36,7 +36,7 @@ impl<'s> PartValidator<'s> {
         Some(part.as_ref()?.accepts(&Value::from(value)))
     }
 
-    /// Whether all parts about a place in the arguments accept a value; one of them, where all are alternatives.
+    /// Whether all parts about a place in the arguments accept a value; one of them, if all are alternatives.
     pub(crate) fn accepts_at(&mut self, path: &str, value: &Json) -> bool {
         let (alternatives, firm): (Vec<_>, Vec<_>) =
             (places(self.root, path).into_iter()).partition(|part| part.is_alternative);

@@ -1,22 +1,22 @@
-//! Where references lead, and what a change at a place means for the whole schema.
+//! Follows references, and determines what a change at a place means for the whole schema.
 
 use callwright::json::Path;
 use serde_json::Value as Json;
 
 use super::children::{SubschemaRole, children};
 
-/// How deep a schema is looked into. Real ones have a dozen levels.
+/// How deep a schema is searched. Real ones have a dozen levels.
 const DEEPEST: usize = 64;
 
 /// All references of a schema.
 #[derive(Debug)]
 pub(crate) struct Positions<'s> {
     root: &'s Json,
-    /// From where to where.
+    /// Source and target of each.
     references: Vec<(Path, Path)>,
 }
 
-/// Where a local reference of this node leads.
+/// The target of this node's local reference.
 pub(crate) fn follow(root: &Json, node: &Json) -> Option<Path> {
     let reference = node.get("$ref")?.as_str()?;
     let pointer = decoded(reference.strip_prefix('#')?);
@@ -33,25 +33,25 @@ fn decoded(pointer: &str) -> String {
 }
 
 impl<'s> Positions<'s> {
-    /// Looks for all references.
+    /// Collects all references.
     pub(crate) fn of(root: &'s Json) -> Self {
         let mut references = Vec::new();
         collect(root, root, &Path::root(), DEEPEST, &mut references);
         Positions { root, references }
     }
 
-    /// How many places of the schema refer to this part, or to something around it. Zero means that it is used in
-    /// its own place only.
+    /// How many places of the schema refer to this part, or to something around it. Zero means that it is only used
+    /// in its own place.
     pub(crate) fn uses(&self, at: &Path) -> usize {
         let around = self.references.iter().filter(|(_, to)| to.contains(at));
         around.count()
     }
 
     /// The smallest part of the schema around a place such that, if that part accepts more, so does the whole schema.
-    /// That is the place itself, unless a keyword like `not` or `oneOf` is around it.
+    /// That is the place itself, unless a keyword like `not` or `oneOf` surrounds it.
     pub(crate) fn monotone_part(&self, at: &Path) -> Path {
         let own = self.negated_above(at).unwrap_or_else(|| at.clone());
-        // Everything that refers to it, and what refers to that.
+        // Everything that refers to it, directly or indirectly.
         let mut reached = vec![own.clone()];
         let mut next = 0;
         while let Some(place) = reached.get(next).cloned() {
@@ -68,7 +68,7 @@ impl<'s> Positions<'s> {
         own
     }
 
-    /// The outermost schema above a place with a keyword that turns "more" into "less" on the role to the place.
+    /// The outermost schema above a place with a keyword that turns "more" into "less" on the way to the place.
     fn negated_above(&self, at: &Path) -> Option<Path> {
         let mut node = self.root;
         let mut here = Path::root();

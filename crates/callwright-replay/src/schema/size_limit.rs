@@ -7,10 +7,10 @@ use crate::summary::Cluster;
 /// A keyword that limits a number or a length.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SizeLimit {
-    /// What is wrong with a value beyond it.
+    /// The issue of a value beyond it.
     code: IssueCode,
     pub(crate) keyword: &'static str,
-    /// What is counted; empty where it is the number itself.
+    /// What is counted; empty if it is the number itself.
     pub(crate) unit: &'static str,
     pub(crate) is_upper: bool,
 }
@@ -41,7 +41,7 @@ const fn limit(
 }
 
 impl SizeLimit {
-    /// The limit that is broken.
+    /// The limit that was violated.
     pub(crate) fn of(code: IssueCode) -> Option<&'static Self> {
         ALL.iter().find(|limit| limit.code == code)
     }
@@ -51,7 +51,7 @@ impl SizeLimit {
         ALL.iter().find(|limit| limit.keyword == keyword)
     }
 
-    /// Of a cluster of values beyond it, the one that is farthest.
+    /// The farthest value of a cluster beyond it.
     pub(crate) fn farthest(&self, cluster: &Cluster) -> Option<f64> {
         if self.is_upper {
             cluster.largest

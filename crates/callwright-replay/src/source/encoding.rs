@@ -1,14 +1,15 @@
-//! Bytes in any known encoding → UTF-8.
+//! Converts bytes in any known encoding to UTF-8.
 //!
-//! UTF-8 passes as it is, without its byte order mark. UTF-16, which some shells write when output is redirected, is
-//! decoded. Half a surrogate pair becomes bytes that are not UTF-8, so that its line is reported and nothing is replaced.
+//! UTF-8 passes unchanged, without its byte order mark. UTF-16, which some shells write when output is redirected, is
+//! decoded. Half a surrogate pair becomes bytes that are not UTF-8, so that its line is reported and nothing is
+//! replaced.
 
 use std::io::{self, Read};
 
 /// How a file's text is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
-    /// UTF-8, or anything else that is passed on as it is.
+    /// UTF-8, or anything else, which is passed on unchanged.
     Utf8,
     /// UTF-16, the low byte first.
     Utf16Little,
@@ -16,11 +17,11 @@ pub(super) enum Encoding {
     Utf16Big,
 }
 
-/// How many bytes are needed to tell.
+/// How many bytes are needed to decide.
 pub(super) const NEEDED: usize = 3;
 
-/// The encoding by the first bytes of a file, and how many of them are its mark. Without a mark, a bracket beside a zero
-/// shows UTF-16.
+/// The encoding according to the first bytes of a file, and how many of them are its byte order mark. Without one, a
+/// bracket next to a zero byte indicates UTF-16.
 pub(super) fn detect(head: &[u8]) -> (Encoding, usize) {
     match head {
         [0xEF, 0xBB, 0xBF, ..] => (Encoding::Utf8, 3),
@@ -37,7 +38,7 @@ pub(super) struct Utf16<R> {
     reader: R,
     big: bool,
     raw: Vec<u8>,
-    /// Decoded and not yet handed out, from `at` on.
+    /// Decoded but not handed out yet, from `at` on.
     ready: Vec<u8>,
     at: usize,
     ended: bool,

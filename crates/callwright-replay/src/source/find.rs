@@ -1,7 +1,6 @@
-//! Paths as they are typed on the command line → a list of inputs.
+//! Resolves the paths on the command line to a list of inputs.
 //!
-//! Folders are walked in the order of their names, so that two runs read the same files in the same order. Nothing is
-//! opened here.
+//! Folders are walked in name order, so that two runs read the same files in the same order. Nothing is opened here.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,7 +14,7 @@ use callwright::internal::visible;
 pub enum SourceError {
     /// Nothing is there.
     #[error(
-        "{}: no such file or folder; give files, folders, patterns such as 'logs/*.jsonl', or - for standard input", visible(.0)
+        "{}: no such file or directory; give files, directories, patterns such as 'logs/*.jsonl', or - for standard input", visible(.0)
     )]
     NotFound(String),
     /// A pattern that nothing matches.
@@ -26,32 +25,32 @@ pub enum SourceError {
     BadPattern(String, String),
     /// A folder without logs.
     #[error(
-        "{}: no log in this folder; files are taken that end in .jsonl, .ndjson, .json, .log or .txt, also followed by .gz or .zst. Name others one by one", visible(.0)
+        "{}: no log in this directory; only files that end in .jsonl, .ndjson, .json, .log or .txt, optionally followed by .gz or .zst, are read from a directory. Give other files one by one", visible(.0)
     )]
     EmptyFolder(String),
     /// Something that may not be read, and what the system says.
     #[error("{}: cannot be read: {}", visible(.0), .1)]
     Unreadable(String, std::io::Error),
     /// Standard input named twice.
-    #[error("standard input (-) is given twice; it can be read once")]
+    #[error("standard input (-) is given twice; it can only be read once")]
     StandardInputTwice,
     /// A run that cannot be resumed, because this file is not among its inputs.
     #[error(
-        "{}: the run stopped in this file, and it is not among the files given now; give the same ones, or start over", visible(.0)
+        "{}: the run stopped in this file, which is not among the files given now; give the same files, or start over", visible(.0)
     )]
     NotTheSameFiles(String),
 }
 
-/// What stands for standard input on the command line.
+/// The name of standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Endings of names that logs have. `.parquet` is among them so that a user who has only such files is told what to do.
+/// File name endings of logs. `.parquet` is included so that a user who only has such files is told what to do.
 const LOGS: [&str; 6] = ["jsonl", "ndjson", "json", "log", "txt", "parquet"];
 
 /// Endings of compressed files.
 const COMPRESSED: [&str; 3] = ["gz", "zst", "zstd"];
 
-/// How deep folders are walked. Deeper ones are most likely a loop of links.
+/// How deep folders are walked. Deeper ones are most likely a link loop.
 const DEEPEST_FOLDER: usize = 64;
 
 /// One file, or standard input.
@@ -84,11 +83,11 @@ impl Input {
     }
 }
 
-/// The inputs that some paths mean: files as they are, folders with all logs in them, patterns with `*`, `?` and `[…]`,
-/// and `-` for standard input. A file that is meant twice is read once.
+/// The inputs that some paths refer to: files, folders with all logs in them, patterns with `*`, `?` and `[…]`, and
+/// `-` for standard input. A file that is named twice is read once.
 ///
 /// # Errors
-/// Fails if a path names nothing, or nothing that can be read; the error names it.
+/// Fails if a path does not exist or cannot be read; the error names it.
 pub fn find<S: AsRef<str>>(paths: &[S]) -> Result<Vec<Input>, SourceError> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
@@ -128,7 +127,7 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
             found.push((path.to_owned(), metadata));
             Ok(())
         }
-        // A name with a star in it may be a file of that name, but mostly is a pattern.
+        // A name with a star in it may be a file, but is usually a pattern.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             if given.contains(['*', '?', '[']) {
                 matching(given, found)
@@ -141,7 +140,7 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
 }
 
 fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
-    // As a shell does it: a star does not mean hidden files.
+    // As in a shell, a star does not match hidden files.
     let options = glob::MatchOptions {
         require_literal_leading_dot: true,
         ..glob::MatchOptions::default()
@@ -157,7 +156,7 @@ fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
         let name = path.to_string_lossy().into_owned();
         let metadata = fs::metadata(&path).map_err(|why| unreadable(&name, why))?;
         if metadata.is_dir() {
-            // A pattern may match folders without logs as well.
+            // A pattern may also match folders without logs.
             walk(&path, DEEPEST_FOLDER, found).map_err(|why| unreadable(&name, why))?;
         } else {
             found.push((path, metadata));
@@ -195,7 +194,7 @@ fn walk(folder: &Path, depth_left: usize, found: &mut Found) -> std::io::Result<
     Ok(())
 }
 
-/// Whether a file in a folder is taken: by its ending, before those of compressed and rotated files
+/// Whether a file in a folder is read: by its ending, before those of compressed and rotated files
 /// (`calls.jsonl.2.gz`, `calls.log-20260131`).
 fn is_log(name: &str) -> bool {
     let name = name.to_ascii_lowercase();

@@ -1,14 +1,13 @@
-//! gzip, also with several members one after the other, as appending to a log makes them.
+//! Reads gzip, also with several members, as appending to a log produces them.
 
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// How much is asked for at once, which is the decoder's window. Where the data are damaged, what was asked for last is
-/// lost.
+/// How much is requested at once, which is the decoder's window. If the data are damaged, the last request is lost.
 const STEP: usize = 32 * 1024;
 
-/// Reads what gzip has packed.
+/// Reads gzip-compressed data.
 pub(super) struct Gzip<R: Read> {
     decoder: MultiGzDecoder<R>,
     failed: Option<io::Error>,
@@ -24,7 +23,7 @@ impl<R: Read> Gzip<R> {
 }
 
 impl<R: Read> Read for Gzip<R> {
-    /// Fills the buffer; reports an error once all before it has been handed out.
+    /// Fills the buffer; reports an error after everything before it has been handed out.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -50,10 +49,10 @@ impl<R: Read> Read for Gzip<R> {
     }
 }
 
-/// In words that say what it means for the file.
+/// Explains what the error means for the file.
 fn explain(error: &io::Error) -> io::Error {
     let what = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the gzip data are cut off".to_owned(),
+        io::ErrorKind::UnexpectedEof => "the gzip data are truncated".to_owned(),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
             format!("the gzip data are damaged ({error})")
         }

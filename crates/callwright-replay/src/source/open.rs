@@ -1,6 +1,6 @@
-//! An input → its text, whatever it is packed and encoded in.
+//! Opens an input and returns its text, decompressed and decoded.
 //!
-//! The first bytes tell. What is not a log at all (Parquet, an archive) is refused, with what to do instead.
+//! The first bytes decide. A file that is not a log at all (Parquet, an archive) is refused, with what to do instead.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -13,37 +13,37 @@ use super::gzip::Gzip;
 use super::zstd::Zstd;
 
 /// The text of an input, in UTF-8 as far as it is text.
-pub(super) type Text = Box<dyn Read + Send>;
+pub(super) type TextReader = Box<dyn Read + Send>;
 
-/// How many bytes are needed to tell what a file is.
+/// How many bytes are needed to decide what a file is.
 const NEEDED: usize = 6;
 
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
-/// What is not a log, by its first bytes, with what to do instead.
+/// Files that are not logs, by their first bytes, with what to do instead.
 const NOT_A_LOG: [(&[u8], &str); 5] = [
     (
         b"PAR1",
-        "a Parquet file, which is not read directly; convert it with `duckdb -c \"COPY (FROM 'x.parquet') TO 'x.jsonl'\"`",
+        "a Parquet file, which cannot be read directly; convert it with `duckdb -c \"COPY (FROM 'x.parquet') TO 'x.jsonl'\"`",
     ),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
     (
         b"BZh",
-        "packed with bzip2; unpack it first, or pipe it in with `bzip2 -dc FILE | callwright replay … -`",
+        "compressed with bzip2; decompress it first, or pipe it in with `bzip2 -dc FILE | callwright replay … -`",
     ),
     (
         b"\xFD7zXZ\0",
-        "packed with xz; unpack it first, or pipe it in with `xz -dc FILE | callwright replay … -`",
+        "compressed with xz; decompress it first, or pipe it in with `xz -dc FILE | callwright replay … -`",
     ),
     (
         b"SQLite",
-        "an SQLite database; write its rows out as JSON Lines first",
+        "an SQLite database; export its rows as JSON Lines first",
     ),
 ];
 
-/// Opens an input after this many bytes of its text.
-pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Result<Text> {
+/// Opens an input, skipping this many bytes of its text.
+pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Result<TextReader> {
     match &input.path {
         Some(path) => {
             let mut file = File::open(path)?;
@@ -62,12 +62,12 @@ pub(super) fn open(input: &Input, skip: u64, counter: &Arc<AtomicU64>) -> io::Re
     }
 }
 
-/// The text of a reader after this many bytes.
+/// The text of a reader, skipping this many bytes.
 pub(super) fn text(
     mut reader: impl Read + Send + 'static,
     skip: u64,
     counter: &Arc<AtomicU64>,
-) -> io::Result<Text> {
+) -> io::Result<TextReader> {
     let head = head(&mut reader, NEEDED)?;
     unpack(head, reader, skip, counter)
 }
@@ -82,7 +82,7 @@ fn packed(head: &[u8]) -> io::Result<Option<Packing>> {
     if let Some((_, what)) = NOT_A_LOG.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, *what));
     }
-    // In the first byte of a skippable frame the last four bits are free.
+    // In the first byte of a skippable frame, the last four bits are free.
     let is_skippable = matches!(head, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..]);
     Ok(if head.starts_with(GZIP) {
         Some(Packing::Gzip)
@@ -98,7 +98,7 @@ fn unpack(
     reader: impl Read + Send + 'static,
     skip: u64,
     counter: &Arc<AtomicU64>,
-) -> io::Result<Text> {
+) -> io::Result<TextReader> {
     let packing = packed(&head)?;
     let whole = CountingReader::new(Cursor::new(head).chain(reader), counter);
     let mut text = match packing {
@@ -112,8 +112,8 @@ fn unpack(
     Ok(text)
 }
 
-/// The text of bytes that are no longer packed.
-fn decoded(mut reader: impl Read + Send + 'static) -> io::Result<Text> {
+/// The text of decompressed bytes.
+fn decoded(mut reader: impl Read + Send + 'static) -> io::Result<TextReader> {
     let mut head = head(&mut reader, encoding::NEEDED)?;
     let (encoding, mark) = encoding::detect(&head);
     head.drain(..mark);
@@ -125,14 +125,14 @@ fn decoded(mut reader: impl Read + Send + 'static) -> io::Result<Text> {
     })
 }
 
-/// The first bytes of a reader, fewer if it ends before.
+/// The first bytes of a reader, fewer if it ends earlier.
 fn head(reader: &mut impl Read, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(bytes);
     reader.take(bytes as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct CountingReader<R> {
     reader: R,
     counter: Arc<AtomicU64>,

@@ -1,10 +1,10 @@
-//! A piece of a file: whole records, cheap to hand to another thread.
+//! A piece of a file: complete records, cheap to hand to another thread.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// How the records of a file are laid out.
+/// The layout of a file's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -13,7 +13,7 @@ pub enum Form {
     Unknown,
     /// One per line.
     Lines,
-    /// JSON documents one after the other, over several lines each.
+    /// Concatenated JSON documents, each over several lines.
     Documents,
     /// The elements of one array.
     Elements,
@@ -32,7 +32,7 @@ pub struct Position {
     pub form: Form,
 }
 
-/// Where a record of a [`Piece`] is, if records are not lines.
+/// The span of a record in a [`Piece`], if records are not lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordSpan {
     pub(super) start: usize,
@@ -40,7 +40,7 @@ pub(super) struct RecordSpan {
     pub(super) line: u64,
 }
 
-/// Some whole records of a file.
+/// Some complete records of a file.
 #[derive(Debug)]
 pub struct Piece {
     /// The name of the file.
@@ -49,7 +49,7 @@ pub struct Piece {
     pub number: u64,
     pub(super) first_line: u64,
     pub(super) offset: u64,
-    /// The text as it is in the file.
+    /// The text as in the file.
     pub bytes: Vec<u8>,
     /// `None` if every line is a record.
     pub(super) spans: Option<Vec<RecordSpan>>,
@@ -58,7 +58,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Where to read on after this piece.
+    /// The position after this piece.
     pub fn end(&self) -> Position {
         Position {
             file: self.file.as_ref().to_owned(),
@@ -68,7 +68,7 @@ impl Piece {
         }
     }
 
-    /// The records in it. Blank lines are not records.
+    /// Its records. Blank lines are not records.
     pub fn records(&self) -> Records<'_> {
         Records {
             text: std::str::from_utf8(&self.bytes).ok(),
@@ -117,7 +117,7 @@ impl<'p> Records<'p> {
                 valid_up_to: error.valid_up_to(),
             })?,
         };
-        // Files that were concatenated have byte order marks in the middle.
+        // Concatenated files have byte order marks in the middle.
         Ok(text.trim_start_matches('\u{feff}').trim_ascii())
     }
 }

@@ -1,4 +1,4 @@
-//! Inputs one after the other → their pieces, and what could not be read of them.
+//! Reads inputs one after another; yields their pieces, and what could not be read.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::chunk::Chunks;
-use super::open::{self, Text};
+use super::open::{self, TextReader};
 use super::{Form, Input, LONGEST_RECORD, Piece, Position, SourceError};
 
-/// Something in a file that could not be read. The run goes on.
+/// Something in a file that could not be read. The run continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     /// The file.
@@ -29,7 +29,7 @@ pub enum TroubleKind {
     #[error("the file cannot be read: {0}")]
     NotOpened(String),
     /// Reading failed in the middle of the file.
-    #[error("the file cannot be read on: {error}; all before it was read{}", if *.torn { ", but for the record that it tears" } else { "" })]
+    #[error("reading the file failed: {error}; everything before that was read{}", if *.torn { ", except for the record that was cut" } else { "" })]
     ReadFailed {
         /// What the system or the decoder says.
         error: String,
@@ -37,14 +37,14 @@ pub enum TroubleKind {
         torn: bool,
     },
     /// A record is longer than [`LONGEST_RECORD`].
-    #[error("the record is longer than the {} MB that are read, and was skipped", LONGEST_RECORD / 1024 / 1024)]
+    #[error("the record is longer than the limit of {} MB, and was skipped", LONGEST_RECORD / 1024 / 1024)]
     TooLong {
         /// How many bytes it has.
         bytes: u64,
     },
 }
 
-/// How far reading has come. Another thread may look at it at any time.
+/// How far reading has come. Other threads may look at it at any time.
 #[derive(Debug, Default)]
 pub struct Progress {
     read: Arc<AtomicU64>,
@@ -54,7 +54,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// How many bytes have been read, as they are on disk.
+    /// How many bytes have been read, as stored on disk.
     pub fn bytes(&self) -> u64 {
         self.read.load(Ordering::Relaxed)
     }
@@ -79,7 +79,7 @@ impl Progress {
 #[derive(Debug)]
 pub struct Pieces {
     left: VecDeque<Input>,
-    current: Option<Chunks<Text>>,
+    current: Option<Chunks<TextReader>>,
     start: Option<Position>,
     progress: Arc<Progress>,
     number: u64,
@@ -101,7 +101,7 @@ impl Pieces {
         }
     }
 
-    /// The rest of these inputs, from a position that [`Piece::end`] gave. Files before it count as read.
+    /// The rest of these inputs, from a position returned by [`Piece::end`]. Files before it count as read.
     ///
     /// # Errors
     /// Fails if the file of the position is not among the inputs.
@@ -120,7 +120,7 @@ impl Pieces {
         Ok(pieces)
     }
 
-    /// The pieces of one reader, under this name: for text that comes from somewhere else.
+    /// The pieces of one reader, under this name: for text from another source.
     ///
     /// # Errors
     /// Fails if the beginning cannot be read.

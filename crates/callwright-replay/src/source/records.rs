@@ -1,4 +1,4 @@
-//! Records that the caller has → pieces.
+//! Gathers records provided by the caller into pieces.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct RecordPieces<I> {
     taken: u64,
     offset: u64,
     pieces: u64,
-    /// A record that cannot be read, until the piece before it is handed out.
+    /// An unreadable record, kept until the piece before it is handed out.
     trouble: Option<Trouble>,
 }
 

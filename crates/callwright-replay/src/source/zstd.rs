@@ -1,6 +1,6 @@
-//! zstd, also with several frames one after the other and skippable frames between them.
+//! Reads zstd, also with several frames and skippable frames between them.
 //!
-//! The decoder holds back as much as later data may refer to. Where the data end too early, it gets an empty last block
+//! The decoder holds back as much as later data may refer to. If the data end too early, it gets an empty last block
 //! instead of the missing ones, so that it hands out what it has.
 
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// A raw block without content, the last of its frame, and room for a checksum.
 const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
-/// Reads what zstd has packed.
+/// Reads zstd-compressed data.
 pub(super) struct Zstd<R> {
     reader: R,
     decoder: FrameDecoder,
@@ -32,7 +32,7 @@ impl<R: Read> Zstd<R> {
         }
     }
 
-    /// Begins the next frame, or notes that there is none.
+    /// Begins the next frame, or records that there is none.
     fn next_frame(&mut self) -> io::Result<()> {
         let mut first = [0];
         loop {
@@ -66,7 +66,7 @@ impl<R: Read> Zstd<R> {
         }
     }
 
-    /// Decodes some blocks; on an error makes the decoder hand out what it holds.
+    /// Decodes some blocks; on an error, makes the decoder hand out what it holds.
     fn decode(&mut self) {
         let some = BlockDecodingStrategy::UptoBytes(super::READ_BYTES);
         if let Err(error) = self.decoder.decode_blocks(&mut self.reader, some) {
@@ -105,7 +105,7 @@ impl<R: Read> Read for Zstd<R> {
     }
 }
 
-/// In words that say what it means for the file.
+/// Explains what the error means for the file.
 fn explain(error: &FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(inner) = cause {
@@ -124,5 +124,5 @@ fn explain(error: &FrameDecoderError) -> io::Error {
 }
 
 fn cut_off() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the zstd data are cut off")
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the zstd data are truncated")
 }

@@ -61,13 +61,13 @@ fn a_cut_off_file_is_read_up_to_the_cut() {
     let packed = gzip(&log());
     assert_read_up_to_the_cut(
         &packed[..packed.len() / 2],
-        "the gzip data are cut off",
+        "the gzip data are truncated",
         LINES / 3,
     );
     let packed = zstd(&log());
     assert_read_up_to_the_cut(
         &packed[..packed.len() / 2],
-        "the zstd data are cut off",
+        "the zstd data are truncated",
         LINES / 5,
     );
 }

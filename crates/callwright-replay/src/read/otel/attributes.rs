@@ -1,4 +1,4 @@
-//! Attributes of a span or an event, whichever way they are written.
+//! Attributes of a span or an event, in either notation.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::read::pick::{inner_json, list, take};
 pub(super) struct Attributes<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
 impl<'a> Attributes<'a> {
-    /// `[{"key": …, "value": {"stringValue": …}}]` as OTLP has them, or an object.
+    /// `[{"key": …, "value": {"stringValue": …}}]` as in OTLP, or an object.
     pub(super) fn new(attributes: Option<Value<'a>>) -> Self {
         Attributes(match attributes {
             Some(Value::Object(members)) => members,
@@ -37,7 +37,7 @@ impl<'a> Attributes<'a> {
         self.get(key).and_then(Value::as_str)
     }
 
-    /// Takes the first of these keys, which blanks separate, that is there.
+    /// Takes the first of these space-separated keys that exists.
     pub(super) fn take(&mut self, keys: &str) -> Option<Value<'a>> {
         keys.split(' ').find_map(|key| {
             let at = self.0.iter().position(|(name, _)| name == key)?;
@@ -45,7 +45,7 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// Takes the first of these as JSON, which is mostly inside a text.
+    /// Takes the first of these as JSON, which is mostly inside a string.
     pub(super) fn take_json(&mut self, keys: &str) -> Option<Value<'a>> {
         match self.take(keys)? {
             Value::String(text) => inner_json(&text),

@@ -1,7 +1,8 @@
-//! OpenTelemetry: spans of generative AI, in OTLP JSON as a collector's file exporter writes it, or one span per record.
+//! Reads OpenTelemetry: generative AI spans, in OTLP JSON as a collector's file exporter writes it, or one span per
+//! record.
 //!
-//! Spans of tools are calls with their results; spans of models show the messages that went in and came out. Both often
-//! show the same call, which has its id in both.
+//! Tool spans are calls with their results; model spans show the input and output messages. Both often show the same
+//! call, under the same id.
 
 mod attributes;
 mod openinference;

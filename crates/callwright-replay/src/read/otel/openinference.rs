@@ -1,4 +1,4 @@
-//! The names of `OpenInference`: messages whose parts are separate attributes,
+//! Reads `OpenInference` attributes: messages whose parts are separate attributes,
 //! `llm.output_messages.0.message.tool_calls.0.tool_call.function.name`.
 
 use std::borrow::Cow;
@@ -10,10 +10,10 @@ use super::attributes::Attributes;
 use crate::read::dialogue::Dialogue;
 use crate::read::pick::{inner_json, object};
 
-/// The members of a message, and its calls by their numbers.
+/// The members of a message, and its calls by index.
 type Flat<'a> = (Vec<(Cow<'a, str>, Value<'a>)>, BTreeMap<u32, Value<'a>>);
 
-/// Reads the messages that went into a model and those that came out of it.
+/// Reads the input and output messages of a model.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: Attributes<'a>) {
     let mut before: BTreeMap<u32, Flat<'a>> = BTreeMap::new();
     let mut after: BTreeMap<u32, Flat<'a>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! One span: a tool that ran, or a model that answered.
+//! Reads one span: a tool that ran, or a model that answered.
 
 use callwright::Call;
 use callwright::call::Arguments;
@@ -13,7 +13,7 @@ use crate::read::pick::{list, present, set, take, text};
 use crate::read::{RecordReader, exchange, time};
 use crate::seen::ToolAnswer;
 
-/// What libraries call the name, the arguments and the result of a tool.
+/// The libraries' names for the name, the arguments and the result of a tool.
 const NAMES: &str = "gen_ai.tool.name tool.name ai.toolCall.name traceloop.entity.name";
 const IDS: &str = "gen_ai.tool.call.id tool_call.id tool.id ai.toolCall.id";
 const ARGUMENTS: &str = "gen_ai.tool.call.arguments gen_ai.tool.input input.value tool.parameters ai.toolCall.args \
@@ -21,7 +21,7 @@ const ARGUMENTS: &str = "gen_ai.tool.call.arguments gen_ai.tool.input input.valu
 const RESULTS: &str = "gen_ai.tool.call.result gen_ai.tool.output output.value ai.toolCall.result \
                        traceloop.entity.output";
 
-/// What libraries call a conversation; without any of them it is the trace.
+/// The libraries' names for a conversation; without any of them it is the trace.
 const SESSIONS: &str = "gen_ai.conversation.id session.id langfuse.session.id \
                         traceloop.association.properties.session_id";
 const MODELS: &str = "gen_ai.response.model gen_ai.request.model llm.model_name ai.model.id";
@@ -58,7 +58,7 @@ pub(super) fn read<'a>(
         .zip(end)
         .and_then(|(start, end)| u64::try_from(end.checked_sub(start)?).ok());
     let mut dialogue = record.dialogue(context);
-    // A span of the model and a span of the tool show the same call.
+    // A model span and a tool span show the same call.
     dialogue.in_history = true;
     if is_tool(&span, &attributes) {
         tool(&mut dialogue, &span, attributes, latency);
@@ -111,13 +111,13 @@ fn tool<'a>(
         },
     };
     let Some(name) = named else {
-        dialogue.trouble("a span of a tool without its name");
+        dialogue.trouble("a tool span without a tool name");
         return;
     };
     let Some(arguments) = attributes.take(ARGUMENTS) else {
-        // Conventions leave arguments out unless asked for.
+        // Conventions omit arguments unless asked for.
         dialogue.trouble(
-            "a span of a tool without its arguments; let your instrumentation capture them (gen_ai.tool.call.arguments)",
+            "a tool span without arguments; let your instrumentation capture them (gen_ai.tool.call.arguments)",
         );
         return;
     };
@@ -144,7 +144,7 @@ fn tool<'a>(
     dialogue.call_with(call, answer, latency);
 }
 
-/// The messages that went in and came out.
+/// The input and output messages.
 fn messages_of<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: &mut Attributes<'a>) {
     let before = attributes.take_json("gen_ai.input.messages ai.prompt.messages");
     if let Some(Value::Array(items)) = before {

@@ -1,7 +1,7 @@
-//! Counts over time → bars.
+//! Draws counts over time as bars.
 //!
-//! A chart covers the time in which nearly all calls lie. What a clock that jumped put far away is counted and reported, and
-//! not drawn: it would press everything else into one bar.
+//! A chart covers the time range of nearly all calls. Calls that a wrong clock put far away are counted and reported,
+//! but not drawn: they would squeeze everything else into one bar.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,14 @@ use super::super::window::Window;
 use super::ticks;
 use crate::number::{hundredths, share};
 
-/// How many bars there are at most: about one for every eight pixels.
+/// The most bars: about one for every eight pixels.
 const BARS: i64 = 120;
 
-/// How many bars a sparkline has at most.
+/// The most bars of a sparkline.
 const SPARKLINE_BARS: i64 = 60;
 
-/// A bar with fewer calls than this part of the busiest one does not set the scale: one broken call of two is not a rate.
+/// A bar with fewer calls than this fraction of the busiest one does not set the scale: one invalid call of two is
+/// not a rate.
 const ENOUGH: f64 = 0.05;
 
 /// The chart of all calls. Times are in microseconds, lengths between 0 and 100.
@@ -28,11 +29,11 @@ pub(super) struct Chart {
     bars: Vec<Bar>,
     /// How many bars there is room for, which is the width of the picture.
     slots: i64,
-    /// The grid of rates: from the bottom, and what to write there.
+    /// The grid of rates: from the bottom, with labels.
     rates: Vec<(f64, String)>,
     /// The most calls of a bar: the only label of their axis.
     busiest: u64,
-    /// From the left, and what to write there.
+    /// From the left, with labels.
     times: Vec<(f64, String)>,
     /// How long one bar is.
     each: u64,
@@ -106,7 +107,7 @@ pub(super) fn chart(summary: &Summary, window: Window) -> Chart {
         times: ticks::times(window.from, window.from.saturating_add(drawn))
             .into_iter()
             .map(|(at, label)| (window.left_of(at, drawn), label))
-            // A label at the very end would hang over it.
+            // A label at the very end would stick out.
             .filter(|(left, _)| *left < 94.0)
             .collect(),
         each: each.unsigned_abs(),
@@ -116,7 +117,7 @@ pub(super) fn chart(summary: &Summary, window: Window) -> Chart {
     }
 }
 
-/// A small chart as the path of a picture 20 high, and its width.
+/// A small chart as the path of a picture 20 units high, and its width.
 pub(super) fn sparkline(time: &Timeline<u64>, window: Window) -> Option<(String, i64)> {
     let (each, slots) = window.fit(SPARKLINE_BARS);
     let mut calls: BTreeMap<i64, u64> = BTreeMap::new();
@@ -134,7 +135,7 @@ pub(super) fn sparkline(time: &Timeline<u64>, window: Window) -> Option<(String,
     }
     let most = calls.values().copied().max()?;
     let path = calls.iter().map(|(slot, number)| {
-        // Something is never nothing: at least one of the twenty.
+        // A non-zero value is never drawn as nothing: at least one of the twenty.
         let height = (20.0 * share(*number, most)).max(1.0);
         format!("M{slot} 20v-{height:.1}h.8V20z")
     });

@@ -1,18 +1,18 @@
-//! Two JSON values → the lines that differ, with some of those around them.
+//! The differing lines of two JSON values, with some context.
 
 use serde_json::Value as Json;
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::super::printable::cut;
 
-/// Lines that are the same and shown, on either side of a difference.
+/// Unchanged lines shown on either side of a difference.
 const AROUND: usize = 3;
 
-/// So few lines are shown whole.
+/// Texts with this few lines are shown completely.
 const FEW: usize = 14;
 
-/// The most lines that are compared, since that may take the square of their number in steps. What is longer is shown as
-/// wholly changed.
+/// The most lines that are compared, since that may take quadratic time. Anything longer is shown as completely
+/// changed.
 const COMPARED: usize = 1_000;
 
 /// The most lines that are shown.
@@ -21,7 +21,7 @@ const SHOWN: usize = 120;
 /// The longest line that is shown.
 const LONGEST: usize = 200;
 
-/// A line, and what a diff has before it: `+`, `-`, a blank, or `…` where lines are left out.
+/// A line, and its diff marker: `+`, `-`, a space, or `…` for omitted lines.
 type DiffLine = (char, String);
 
 /// What is different.
@@ -69,7 +69,7 @@ pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     shown
 }
 
-/// The lines of a value, without the commas at their ends: they change with the lines around them.
+/// The lines of a value, without trailing commas: they change with the lines around them.
 fn lines(value: &Json) -> Vec<String> {
     let text = format!("{value:#}");
     text.lines()
@@ -77,11 +77,11 @@ fn lines(value: &Json) -> Vec<String> {
         .collect()
 }
 
-/// Stands for lines that are the same and far from every difference.
+/// Replaces unchanged lines that are far from every difference.
 fn left_out(shown: &mut Vec<DiffLine>, lines: &[String]) {
     match lines {
         [] => {}
-        // To say that it is left out takes as much room.
+        // Saying that it is left out takes as much room.
         [only] => shown.push((' ', cut(only, LONGEST))),
         more => shown.push(('…', format!("{} lines", more.len()))),
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comma_is_no_difference() {
+    fn a_comma_is_not_a_difference() {
         let lines = shown(
             &json!({"enum": ["a", "b"]}),
             &json!({"enum": ["a", "b", "c"]}),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_is_left_out() {
+    fn distant_lines_are_omitted() {
         let before: Vec<u32> = (0..50).collect();
         let after: Vec<u32> = (0..51).collect();
         let lines = shown(&json!(before), &json!(after));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn much_is_bounded() {
+    fn the_output_is_bounded() {
         let before: Vec<u32> = (0..5_000).collect();
         let after: Vec<u32> = (0..6_000).collect();
         let lines = shown(&json!(before), &json!(after));

@@ -1,8 +1,8 @@
-//! A report → one page that needs nothing else: no network, no other file, and no script to show everything.
+//! Renders a report as one self-contained page: no network, no other file, and no script needed to show everything.
 //!
-//! The template shows the fields of the [`View`], with drawings made of them. Every text is made printable and escaped where
-//! it is written; the only exceptions are the style and the script, which are ours. A policy in the page forbids everything
-//! else that a text from a log could ask for.
+//! The template shows the fields of the [`View`], with charts made from them. Every text is made printable and
+//! escaped where it is written; the only exceptions are our own style and script. A content security policy in the
+//! page forbids everything else that a text from a log could request.
 
 mod chart;
 mod diff;
@@ -19,7 +19,7 @@ use crate::decide::ViolationKind;
 use crate::number::{hundredths, share};
 use crate::summary::Tally;
 
-/// The parts of the page in their order.
+/// The parts of the page, in order.
 const TEMPLATE: &str = concat!(
     include_str!("../templates/macros.html"),
     include_str!("../templates/top.html"),
@@ -41,7 +41,7 @@ const SCRIPT_HASH: &str = "sha256-pN+ZgvR8E/pqkPdElgqKghSQMEqjFMLB7RvvN3vTlOs=";
 /// How much of a patch is shown; the command writes all of it.
 const PATCH: usize = 4_000;
 
-/// How many clusters a proposal names; the rest is counted.
+/// How many clusters a proposal names; the rest are counted.
 const LINKS: usize = 12;
 
 /// What a page says about itself.
@@ -51,7 +51,7 @@ pub struct PageHeader {
     pub about: Option<String>,
     /// When it was made, in microseconds since 1970.
     pub made: Option<i64>,
-    /// The file with the suggestions, if it is written too.
+    /// The suggestions file, if one is written too.
     pub suggestions: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub struct PageHeader {
 ///
 /// # Errors
 ///
-/// If the template does not fit what it is given: a bug of this crate.
+/// If the template does not match its input: a bug in this crate.
 pub fn html(report: &Report, page: &PageHeader) -> Result<String, ReportError> {
     rendered(report, page).map_err(ReportError::new)
 }
@@ -114,7 +114,7 @@ fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Err
     })
 }
 
-/// What a proposal shows beside its fields.
+/// What a proposal shows besides its fields.
 fn details(proposal: &ProposalView<'_>) -> Value {
     let mut links = proposal.clusters.clone();
     links.retain(|number| *number <= ROWS);
@@ -139,8 +139,8 @@ fn millionths(part: u64, whole: u64) -> u64 {
     (share(part, whole) * 1e6) as u64
 }
 
-/// The largest rate of violations of those that have enough calls for one: a hundredth of the busiest. A name that was
-/// called twice must not press all others together.
+/// The highest violation rate among rows with enough calls for one: a hundredth of the busiest. A name that was
+/// called twice must not squeeze all others together.
 fn largest_rate<'v>(rows: impl Iterator<Item = &'v Tally> + Clone) -> f64 {
     let busiest = rows.clone().map(|it| it.calls).max().unwrap_or(0);
     rows.filter(|it| share(it.calls, busiest) >= 0.01)
@@ -148,7 +148,7 @@ fn largest_rate<'v>(rows: impl Iterator<Item = &'v Tally> + Clone) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The lengths of the two parts of a bar, between 0 and 100, and whether it would be longer. The worst row has all of it.
+/// The lengths of the two parts of a bar, between 0 and 100, and whether it would be longer. The worst row fills it.
 fn bar(calls: u64, repaired: u64, refused: u64, largest: f64) -> Value {
     let length = |part: u64| {
         if largest > 0.0 {
@@ -165,8 +165,7 @@ fn bar(calls: u64, repaired: u64, refused: u64, largest: f64) -> Value {
     }
 }
 
-/// A bar of several counts: those that are not zero, by their place in the list, with where they begin and how long they
-/// are.
+/// A bar of several counts: the non-zero ones, by their index in the list, with their start and length.
 fn parts(counts: Vec<u64>) -> Vec<Value> {
     let of = counts
         .iter()
@@ -199,8 +198,8 @@ fn signed(points: i32) -> String {
     }
 }
 
-/// At most so many columns of a sentence, cut at its backticks: every second part is a name. Where backticks do not come
-/// in pairs it is one part.
+/// At most this many columns of a sentence, split at its backticks: every second part is a name. If backticks are
+/// unbalanced, it is one part.
 fn spans(text: &str, columns: usize) -> Vec<String> {
     let text = cut(text, columns);
     if text.matches('`').count() % 2 == 1 {
@@ -211,7 +210,7 @@ fn spans(text: &str, columns: usize) -> Vec<String> {
 
 /// The lines of a patch, as many as are shown.
 fn patch_lines(patch: &json_patch::Patch) -> Vec<String> {
-    // A patch is a list of plain objects, which can always be written.
+    // A patch is a list of plain objects, which can always be serialised.
     let patch = serde_json::to_string_pretty(patch).unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();
     let mut length = 0;

@@ -6,7 +6,7 @@ const MINUTE: i64 = 60_000_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Steps that people count time in, in minutes: up to half a day, then in days from one to ten years.
+/// Steps in which people count time, in minutes: up to half a day, then in days from one to ten years.
 const STEPS: [i64; 16] = [
     1, 5, 15, 30, 60, 180, 360, 720, 1_440, 2_880, 10_080, 20_160, 43_200, 129_600, 525_600,
     5_256_000,
@@ -15,16 +15,16 @@ const STEPS: [i64; 16] = [
 /// How many labels fit under a chart.
 const LABELS: i64 = 7;
 
-/// Moments between two others, with what to write there.
+/// Moments between two others, with their labels.
 pub(super) fn times(from: i64, to: i64) -> Vec<(i64, String)> {
     let span = to.saturating_sub(from).max(1);
     let step = STEPS
         .into_iter()
         .map(|minutes| minutes * MINUTE)
         .find(|step| span / step <= LABELS)
-        // Beyond seventy years only a clock that is wrong is to be seen.
+        // Beyond seventy years, only a wrong clock is visible.
         .unwrap_or(span / LABELS);
-    // Days were counted from a Thursday on; weeks begin on Monday.
+    // Days are counted from a Thursday; weeks begin on Monday.
     let offset = if step % (7 * DAY) == 0 { 4 * DAY } else { 0 };
     let first = from
         .saturating_sub(offset)
@@ -33,7 +33,7 @@ pub(super) fn times(from: i64, to: i64) -> Vec<(i64, String)> {
         .saturating_add(offset);
     let mut ticks = Vec::new();
     let mut at = first;
-    // One more than fits, because the first may lie before the beginning.
+    // One more than fits, because the first may be before the beginning.
     for _ in 0..=LABELS + 1 {
         if at >= from && at <= to {
             ticks.push((at, label(at, step)));
@@ -53,7 +53,7 @@ fn label(at: i64, step: i64) -> String {
     }
 }
 
-/// The end of an axis of shares on which a value has room: a round number between zero and one.
+/// The end of an axis of shares with room for a value: a round number between zero and one.
 pub(super) fn top(largest: f64) -> f64 {
     const ROUND: [f64; 16] = [
         0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.2, 0.4, 0.6,

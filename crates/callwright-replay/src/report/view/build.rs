@@ -1,4 +1,4 @@
-//! A report → its view: what is in it, and what comes first.
+//! Builds the view of a report: what is in it, and what comes first.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 
 impl<'r> View<'r> {
     /// # Errors
-    /// If a template does not fit what it is given: a bug of this crate.
+    /// If a template does not match its input: a bug in this crate.
     pub(crate) fn of(report: &'r Report) -> Result<Self, minijinja::Error> {
         let summary = &report.summary;
         let breakdown = Breakdown::of(report);
@@ -70,7 +70,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// What breaks its schema most often comes first.
+/// What violates its schema most often comes first.
 fn rank(tally: &Tally) -> Reverse<(u64, u64, u64)> {
     Reverse((tally.violations(), tally.results_refused, tally.calls))
 }
@@ -112,7 +112,7 @@ fn read(report: &Report, notes: Vec<String>) -> ReadView<'_> {
                 .collect(),
         })
         .collect();
-    // Stable: the same number stays in the order of the words.
+    // Stable: rows with equal counts stay in the order of their text.
     troubles.sort_by_key(|trouble| Reverse(trouble.records));
     ReadView {
         files: input.files,

@@ -1,30 +1,31 @@
-//! JSON documents that span lines: alone, one after the other, or as the elements of one array.
+//! Finds JSON documents that span lines: alone, concatenated, or as the elements of one array.
 //!
 //! An array is read element by element, unless its first element shows that it is one record: the messages of a
-//! conversation, the pieces of a stream. What is not a document is a record up to the end of its line, for later stages to
-//! judge. After a document that does not end where it should, reading goes on with the next one.
+//! conversation, or the pieces of a stream. Anything that is not a document is a record up to the end of its line,
+//! for later stages to judge. After a document that does not end where it should, reading continues with the next
+//! one.
 
 use std::io::Read;
 
-use super::scan::{Scan, Step};
-use super::{Chunks, Form, LONGEST_RECORD, Next, Piece, READ_BYTES, RecordSpan, Trouble};
+use super::scan::{Scan, ScanStep};
+use super::{Chunks, Form, LONGEST_RECORD, NextPiece, Piece, READ_BYTES, RecordSpan, Trouble};
 use crate::read::is_one_record;
 
-/// How far documents have been found in what was read.
+/// How far documents have been found in the bytes read.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct DocumentScan {
     scan: Scan,
-    /// How far was looked.
+    /// How far the bytes have been scanned.
     at: usize,
-    /// Records that are whole.
+    /// Complete records.
     spans: Vec<RecordSpan>,
-    /// Where the record begins that is not yet whole.
+    /// Where the incomplete record begins.
     open: Option<usize>,
     /// Whether that record is a line that is not a document.
     is_text: bool,
     /// The depth at which records begin: 1 inside an array of records.
     base: u32,
-    /// The record is an array, and its first element will tell whether it is one record or many.
+    /// The record is an array, and its first element will show whether it is one record or many.
     undecided: bool,
     /// The line and offset of a record that is too long, of which nothing is kept.
     skipping: Option<(u64, u64)>,
@@ -33,17 +34,17 @@ pub(super) struct Found {
     line: u64,
 }
 
-impl Found {
+impl DocumentScan {
     pub(super) fn new(in_array: bool) -> Self {
-        Found {
+        DocumentScan {
             base: u32::from(in_array),
-            ..Found::default()
+            ..DocumentScan::default()
         }
     }
 }
 
 impl<R: Read> Chunks<R> {
-    pub(super) fn next_documents(&mut self) -> Option<Next> {
+    pub(super) fn next_documents(&mut self) -> Option<NextPiece> {
         self.found.line = self.found.line.max(self.line);
         loop {
             if let Some(trouble) = self.look() {
@@ -60,14 +61,14 @@ impl<R: Read> Chunks<R> {
             if self.found.skipping.is_some() || self.found.open.is_some_and(is_long) {
                 self.forget();
             } else if self.found.open.is_none() && self.found.spans.is_empty() {
-                // Nothing but white space and commas.
+                // Only white space and commas.
                 self.release(self.found.at);
             }
             self.fill();
         }
     }
 
-    /// Looks at all that was read.
+    /// Scans everything that was read.
     fn look(&mut self) -> Option<Trouble> {
         while self.found.at < self.rest.len() {
             if self.found.is_text {
@@ -89,16 +90,16 @@ impl<R: Read> Chunks<R> {
                 return None;
             };
             let closed = match step {
-                Step::Opened(_) => {
+                ScanStep::Opened(_) => {
                     self.found.at = place + 1;
                     None
                 }
-                Step::Closed(depth) => {
+                ScanStep::Closed(depth) => {
                     self.found.at = place + 1;
                     self.closed(depth, place + 1)
                 }
-                // The document is broken; what follows is looked at again.
-                Step::TornString | Step::Misplaced | Step::NotOpen => self.close(place),
+                // The document is broken; what follows is scanned again.
+                ScanStep::TornString | ScanStep::Misplaced | ScanStep::NotOpen => self.close(place),
             };
             if closed.is_some() {
                 return closed;
@@ -159,7 +160,7 @@ impl<R: Read> Chunks<R> {
         None
     }
 
-    /// The record that is open ends here.
+    /// The open record ends here.
     fn close(&mut self, end: usize) -> Option<Trouble> {
         let found = &mut self.found;
         found.at = end;
@@ -182,7 +183,7 @@ impl<R: Read> Chunks<R> {
         None
     }
 
-    /// All records that are whole, with what lies between them.
+    /// All complete records, with what lies between them.
     fn hand_out(&mut self) -> Piece {
         let end = self.found.open.unwrap_or(self.found.at);
         let spans = std::mem::take(&mut self.found.spans);
@@ -196,7 +197,7 @@ impl<R: Read> Chunks<R> {
         piece
     }
 
-    /// The first bytes are gone.
+    /// The first bytes were removed.
     fn moved(&mut self, bytes: usize) {
         self.found.at -= bytes;
         self.found.open = self.found.open.map(|start| start - bytes);
@@ -204,13 +205,13 @@ impl<R: Read> Chunks<R> {
         self.found.line = self.line;
     }
 
-    /// Leaves out bytes in which there is no record.
+    /// Drops bytes that contain no record.
     fn release(&mut self, end: usize) {
         self.drop_first(end);
         self.moved(end);
     }
 
-    /// Keeps nothing of a record that is too long but the state in which it is.
+    /// Keeps nothing of a record that is too long except its scanning state.
     fn forget(&mut self) {
         if let Some(start) = self.found.open {
             self.release(start);
@@ -221,9 +222,9 @@ impl<R: Read> Chunks<R> {
         self.release(self.found.at);
     }
 
-    /// The text has ended: what is open is the last record, whole or not.
-    fn end_of_documents(&mut self) -> Option<Next> {
-        // A file that cannot be read on is reported as that, once.
+    /// The text has ended: the open record is the last one, complete or not.
+    fn end_of_documents(&mut self) -> Option<NextPiece> {
+        // A file that fails while being read is reported as such, once.
         if self.failed.is_none() && (self.found.open.is_some() || self.found.skipping.is_some()) {
             let end = self.rest.len();
             return Some(match self.close(end) {
@@ -231,7 +232,7 @@ impl<R: Read> Chunks<R> {
                 None => Ok(self.hand_out()),
             });
         }
-        self.found = Found::default();
+        self.found = DocumentScan::default();
         self.last().map(Err)
     }
 }

@@ -1,26 +1,26 @@
-//! How the records of a text are laid out, judged by its beginning.
+//! Determines the layout of records from the beginning of a text.
 //!
-//! A first line that is a whole JSON document, or not JSON at all, means lines. A document that goes on in the next line
-//! means documents.
+//! A first line that is a complete JSON document, or not JSON at all, means lines. A document that continues on the
+//! next line means documents.
 
 use std::io::Read;
 
-use super::scan::{Scan, Step, end_of_first};
+use super::scan::{Scan, ScanStep, end_of_first};
 use super::{Chunks, Form, LONGEST_RECORD};
 
-/// How long the first line may be to be a line if it is an array: then it is one of many. A longer one is most likely the
-/// whole log, and read element by element.
+/// How long the first line may be to count as a line if it is an array: then it is one of many. A longer one is most
+/// likely the whole log, and is read element by element.
 const LONGEST_ARRAY_LINE: usize = 1024 * 1024;
 
 impl<R: Read> Chunks<R> {
-    /// Reads as much as it takes to tell.
+    /// Reads as much as it takes to decide.
     pub(super) fn find_form(&mut self) -> Form {
         let mut from = 0;
         loop {
             let Some(first) = self.first_byte(from) else {
                 return Form::Lines;
             };
-            // A document without content looks the same in every form.
+            // A document without content looks the same in every layout.
             match self.line_end(first, LONGEST_ARRAY_LINE) {
                 Some(end) if matches!(self.rest[first..end].trim_ascii_end(), b"{}" | b"[]") => {
                     from = end;
@@ -30,7 +30,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// The form by the document that begins here.
+    /// The layout according to the document that begins here.
     fn form_from(&mut self, first: usize) -> Form {
         let longest = match self.rest[first] {
             b'{' => LONGEST_RECORD,
@@ -43,25 +43,25 @@ impl<R: Read> Chunks<R> {
             return Form::Lines;
         }
         match end_of_first(line) {
-            // Several documents in one line.
+            // Several documents on one line.
             Some(end) if line[end..].trim_ascii_start().starts_with(b"{") => Form::Documents,
             Some(_) => Form::Lines,
             None if line[0] == b'[' => Form::Documents,
             None => match line_end {
-                // Too long, or the only one, and cut off.
+                // Too long, or the only one, and truncated.
                 None => Form::Lines,
                 Some(end) => self.form_of_open_line(first, end),
             },
         }
     }
 
-    /// The first line opens a document and does not end it: it goes on, or was cut off.
+    /// The first line opens a document and does not end it: it continues, or was truncated.
     fn form_of_open_line(&mut self, first: usize, end: usize) -> Form {
         let mut scan = Scan::default();
         let mut at = first;
         while let Some((step, place)) = scan.step(&self.rest[..end], at) {
             match step {
-                Step::Opened(_) | Step::Closed(_) => at = place + 1,
+                ScanStep::Opened(_) | ScanStep::Closed(_) => at = place + 1,
                 _ => return Form::Lines,
             }
         }
@@ -71,7 +71,7 @@ impl<R: Read> Chunks<R> {
         let second = end + 1;
         let second_end = self.line_end(second, LONGEST_RECORD);
         let line = &self.rest[second..second_end.unwrap_or(self.rest.len())];
-        // Inside of an object a line begins with a key.
+        // Inside an object a line begins with a key.
         if line.starts_with(b"{") && end_of_first(line).is_some() {
             Form::Lines
         } else {
@@ -79,7 +79,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// The place of the first byte that is not white space. A text that begins with a megabyte of it is not a log.
+    /// The position of the first byte that is not white space. A text that begins with a megabyte of it is not a log.
     fn first_byte(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let is_text = |byte: &u8| !byte.is_ascii_whitespace();

@@ -1,8 +1,9 @@
-//! Text → pieces that hold whole records, in bounded memory.
+//! Cuts text into pieces with complete records, in bounded memory.
 //!
-//! The beginning of the text shows how records are laid out ([`form`]). Then either lines are cut off, which is the usual
-//! way and the fast one, or documents are found by their brackets ([`documents`]). A piece is handed on as soon as a whole
-//! record is there. No record is torn; one that is longer than the limit is skipped and reported, never collected.
+//! The beginning of the text shows the layout of the records ([`form`]). Then either lines are cut off, which is the
+//! usual and fast way, or documents are found by their brackets ([`documents`]). A piece is passed on as soon as it
+//! contains a complete record. No record is ever torn; one that is longer than the limit is skipped and reported,
+//! never collected.
 
 mod documents;
 mod form;
@@ -13,30 +14,30 @@ pub(crate) use scan::end_of_first as end_of_json;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use documents::Found;
+use documents::DocumentScan;
 use scan::is_whole;
 
 use super::piece::RecordSpan;
 use super::{Form, LONGEST_RECORD, Piece, READ_BYTES, Trouble, TroubleKind};
 
-/// What comes next out of a text.
-type Next = Result<Piece, Trouble>;
+/// The next output of a text.
+type NextPiece = Result<Piece, Trouble>;
 
-/// Cuts one text into pieces. Their number is for the caller to fill in.
+/// Cuts one text into pieces. The caller fills in their number.
 pub(super) struct Chunks<R> {
     file: Arc<str>,
     reader: R,
-    /// Read and not yet handed out.
+    /// Bytes read but not handed out yet.
     rest: Vec<u8>,
     /// Where `rest` begins in the text.
     offset: u64,
-    /// In which line `rest` begins.
+    /// The line in which `rest` begins.
     line: u64,
     ended: bool,
     failed: Option<io::Error>,
     form: Form,
     /// How far documents have been found.
-    found: Found,
+    found: DocumentScan,
 }
 
 impl<R> std::fmt::Debug for Chunks<R> {
@@ -50,7 +51,7 @@ impl<R> std::fmt::Debug for Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// A text that begins at this place of its file.
+    /// A text that begins at this position of its file.
     pub(super) fn new(file: Arc<str>, reader: R, offset: u64, line: u64, form: Form) -> Self {
         Chunks {
             file,
@@ -61,11 +62,11 @@ impl<R: Read> Chunks<R> {
             ended: false,
             failed: None,
             form,
-            found: Found::new(form == Form::Elements),
+            found: DocumentScan::new(form == Form::Elements),
         }
     }
 
-    /// Appends what can be read now; notes the end of the text, and takes an error for one.
+    /// Appends what can be read now; records the end of the text, and treats an error as one.
     fn fill(&mut self) {
         let before = self.rest.len();
         self.rest.resize(before + READ_BYTES, 0);
@@ -83,7 +84,7 @@ impl<R: Read> Chunks<R> {
         self.ended = count == 0;
     }
 
-    fn next_lines(&mut self) -> Option<Next> {
+    fn next_lines(&mut self) -> Option<NextPiece> {
         let mut searched = 0;
         loop {
             if let Some(at) = memchr::memrchr(b'\n', &self.rest[searched..]) {
@@ -93,7 +94,8 @@ impl<R: Read> Chunks<R> {
                 return Some(Err(self.skip_line()));
             }
             if self.ended {
-                // A file that cannot be read on ends anywhere. The last record counts if nothing of it is missing.
+                // A file that fails while being read ends anywhere. The last record counts if nothing of it is
+                // missing.
                 let torn = self.failed.is_some() && !is_whole(&self.rest);
                 if self.rest.is_empty() || torn {
                     return self.last().map(Err);
@@ -105,7 +107,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Reads on to the end of a line that is too long, keeping nothing of it.
+    /// Skips to the end of a line that is too long, keeping nothing of it.
     fn skip_line(&mut self) -> Trouble {
         let (line, offset) = (self.line, self.offset);
         loop {
@@ -114,7 +116,7 @@ impl<R: Read> Chunks<R> {
                 self.drop_first(end + 1);
                 return self.too_long(line, offset, bytes);
             }
-            // The memory of what is dropped is used again.
+            // The memory of dropped bytes is reused.
             self.offset += self.rest.len() as u64;
             self.rest.clear();
             if self.ended {
@@ -124,7 +126,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Hands out the first `end` bytes of what was read.
+    /// Hands out the first `end` bytes.
     fn cut(&mut self, end: usize, spans: Option<Vec<RecordSpan>>, next_form: Form) -> Piece {
         let (first_line, offset) = (self.line, self.offset);
         let bytes = self.drop_first(end);
@@ -140,7 +142,7 @@ impl<R: Read> Chunks<R> {
         }
     }
 
-    /// Takes out the first `end` bytes of what was read, and counts them.
+    /// Removes and counts the first `end` bytes.
     fn drop_first(&mut self, end: usize) -> Vec<u8> {
         let rest = self.rest.split_off(end);
         let bytes = std::mem::replace(&mut self.rest, rest);
@@ -149,7 +151,7 @@ impl<R: Read> Chunks<R> {
         bytes
     }
 
-    /// The text has ended, or cannot be read on: what is left to report.
+    /// The text has ended, or failed: what is left to report.
     fn last(&mut self) -> Option<Trouble> {
         let error = self.failed.take()?.to_string();
         let torn = !self.rest.trim_ascii().is_empty();
@@ -173,9 +175,9 @@ impl<R: Read> Chunks<R> {
 }
 
 impl<R: Read> Iterator for Chunks<R> {
-    type Item = Next;
+    type Item = NextPiece;
 
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<NextPiece> {
         if self.form == Form::Unknown {
             self.form = self.find_form();
         }

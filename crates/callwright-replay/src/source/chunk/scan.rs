@@ -1,11 +1,11 @@
-//! Follows the brackets and strings of JSON, and nothing else of it.
+//! Tracks the brackets and strings of JSON, and nothing else.
 
-/// What a byte of JSON did to its structure.
+/// The effect of a byte on the structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    /// A container was opened, which lies at this depth.
+pub(super) enum ScanStep {
+    /// A container was opened at this depth.
     Opened(u32),
-    /// A container was closed, which lay at this depth.
+    /// A container was closed at this depth.
     Closed(u32),
     /// A line ends inside a string, which JSON does not allow.
     TornString,
@@ -15,7 +15,7 @@ pub(super) enum Step {
     NotOpen,
 }
 
-/// Where in a JSON text we are.
+/// A position in a JSON text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scan {
     pub(super) depth: u32,
@@ -26,15 +26,15 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Goes on from `at` to the next byte that changes the structure, and returns what it does and where it is;
-    /// `None` if there is none.
-    pub(super) fn step(&mut self, bytes: &[u8], mut at: usize) -> Option<(Step, usize)> {
+    /// Continues from `at` to the next byte that changes the structure, and returns its effect and position; `None`
+    /// if there is none.
+    pub(super) fn step(&mut self, bytes: &[u8], mut at: usize) -> Option<(ScanStep, usize)> {
         loop {
             if self.in_string {
                 at = self.leave_string(bytes, at)?;
                 if self.in_string {
                     self.in_string = false;
-                    return Some((Step::TornString, at));
+                    return Some((ScanStep::TornString, at));
                 }
                 at += 1;
             }
@@ -47,19 +47,19 @@ impl Scan {
                 }
                 b'{' | b'[' => {
                     if self.depth > 0 && !matches!(self.last, b':' | b',' | b'[') {
-                        return Some((Step::Misplaced, at));
+                        return Some((ScanStep::Misplaced, at));
                     }
                     self.last = byte;
                     self.depth += 1;
-                    return Some((Step::Opened(self.depth - 1), at));
+                    return Some((ScanStep::Opened(self.depth - 1), at));
                 }
                 b'}' | b']' => {
                     let Some(depth) = self.depth.checked_sub(1) else {
-                        return Some((Step::NotOpen, at));
+                        return Some((ScanStep::NotOpen, at));
                     };
                     self.last = byte;
                     self.depth = depth;
-                    return Some((Step::Closed(depth), at));
+                    return Some((ScanStep::Closed(depth), at));
                 }
                 other => self.last = other,
             }
@@ -67,7 +67,7 @@ impl Scan {
         }
     }
 
-    /// The place of the quote that ends a string, or of the end of a line inside it; then it stays open.
+    /// The position of the quote that ends a string, or of a line break inside it; in that case it stays open.
     fn leave_string(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
         if self.escaped && at < bytes.len() {
             self.escaped = false;
@@ -121,8 +121,8 @@ pub(crate) fn end_of_first(text: &[u8]) -> Option<usize> {
     }
     loop {
         match scan.step(text, at)? {
-            (Step::Closed(0), place) => return Some(place + 1),
-            (Step::Opened(_) | Step::Closed(_), place) => at = place + 1,
+            (ScanStep::Closed(0), place) => return Some(place + 1),
+            (ScanStep::Opened(_) | ScanStep::Closed(_), place) => at = place + 1,
             _ => return None,
         }
     }
