@@ -1,7 +1,7 @@
 import type { Gate, GateOptions } from '.';
 
 export interface GuardOptions extends GateOptions {
-  /** The conversation, or a function that tells it from what the SDK hands to a tool. One per guard if absent. */
+  /** The conversation, or a function that derives it from what the SDK passes to a tool. By default, one per guard. */
   session?: string | ((context: { toolCallId: string; messages: readonly unknown[] }) => string);
 }
 
@@ -10,7 +10,7 @@ export declare function guard<Tools extends object>(
   tools: Tools,
   options?: GuardOptions,
 ): {
-  /** The same tools: every call is counted, every result judged. */
+  /** The same tools, with every call counted and every result judged. */
   tools: Tools;
   /** For `repairToolCall` (7) or `experimental_repairToolCall` (6). */
   repairToolCall: (failed: any) => Promise<any>;

@@ -1,8 +1,10 @@
 'use strict';
-// The guard for the Vercel AI SDK: tools whose calls are counted and whose results are judged, and the callback that repairs calls.
+// The guard for the Vercel AI SDK: wraps tools so that calls are counted and results judged, and provides the callback
+// that repairs calls.
 //
-// The SDK asks `repairToolCall` only about calls that it cannot use. So the callback repairs and words, and the wrapped tools
-// see every call: budgets, loops and results. The schema is the tool's own, never one that a provider's strict mode wants.
+// The SDK asks `repairToolCall` only about calls that it cannot use. So the callback repairs and explains, and the
+// wrapped tools see every call: budgets, loops and results. The schema is the tool's own, never one made for a
+// provider's strict mode.
 
 const { randomUUID } = require('node:crypto');
 
@@ -11,11 +13,11 @@ const { UnwritableError, toText } = require('./lib/json.js');
 const { Refusal } = require('./lib/refusal.js');
 const { jsonSchema } = require('./lib/tool.js');
 
-/** Guards the tools of one conversation, or of those that `session` tells apart. */
+/** Guards the tools of one conversation, or of those that `session` distinguishes. */
 function guard(tools, { session = randomUUID(), ...options } = {}) {
   const declared = Object.entries(tools).map(([name, tool]) => declaration(name, tool));
   const calls = new Gate(declared, options);
-  // Arguments reach a tool as its own schema has transformed them, so they are counted, and not judged once more.
+  // Arguments reach a tool as transformed by its own schema, so they are counted, but not judged again.
   const runs = new Gate(declared.map(({ inputSchema, ...tool }) => tool), options);
   const place = (context) => ({ session: typeof session === 'function' ? session(context) : session, ...moment(context.messages) });
   const wrapped = Object.entries(tools).map(([name, tool]) => [name, guarded(runs, name, tool, place)]);
@@ -28,15 +30,15 @@ function declaration(name, tool) {
   return { name, description: tool.description, inputSchema };
 }
 
-/** The SDK's own `jsonSchema()` holds one; anything else is a Standard Schema. (A lazy one is made when it is asked for.) */
+/** The SDK's own `jsonSchema()` contains one; anything else is a Standard Schema. (A lazy one is created on access.) */
 function schemaOf(schema, name) {
   const known = typeof schema === 'function' ? schema() : schema;
-  // A schema that is a promise would hold up the start; such a tool is not judged by us, but still by the SDK.
+  // A schema that is a promise would delay the start; such a tool is only judged by the SDK.
   if (typeof known.jsonSchema?.then === 'function') return undefined;
   return known.jsonSchema ?? jsonSchema(known, 'input', name);
 }
 
-/** The turn is the user's message that is being answered; the round is the answer, which parallel calls share. */
+/** The turn is the user message being answered; the round is the answer, which parallel calls share. */
 function moment(messages = []) {
   const of = (role) => messages.filter((message) => message.role === role).length;
   return { turn: of('user'), round: of('assistant') };
@@ -47,7 +49,7 @@ function repairToolCall(gate) {
     const { toolName, input } = toolCall;
     const verdict = gate.judge(toolName, typeof input === 'string' ? input : toText(input));
     if (!verdict.ok) throw new Refusal(verdict.feedback);
-    // It is good by its schema, so what the SDK objects to is the schema's own check, whose words it has.
+    // It is valid by its schema, so the SDK's objection comes from the schema's own check, whose message it has.
     if (verdict.verdict !== 'repaired') return null;
     return { ...toolCall, toolName: verdict.tool, input: toText(verdict.arguments) };
   };
@@ -67,7 +69,7 @@ function guarded(gate, name, tool, place) {
       await end(gate, ticket, 'fail', { kind: 'internal', for_operator: String(error) });
       throw error;
     }
-    // A tool that answers in pieces is not judged: its pieces are shown as they come.
+    // A tool that streams its answer is not judged: its pieces are shown as they arrive.
     if (output?.[Symbol.asyncIterator]) return output;
     const settled = await end(gate, ticket, 'close', output);
     if (settled.isError) throw new Refusal(settled.text);
@@ -77,7 +79,9 @@ function guarded(gate, name, tool, place) {
   return { ...tool, execute };
 }
 
-/** A ticket; none for arguments that cannot be counted, because JSON cannot hold what a schema has made of them. */
+/**
+ * A ticket; none for arguments that cannot be counted, because JSON cannot represent what a schema turned them into.
+ */
 async function open(gate, call, place) {
   try {
     return gate.waits ? await gate.openAsync(call, place) : gate.open(call, place);

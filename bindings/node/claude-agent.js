@@ -1,12 +1,12 @@
 'use strict';
 // The guard for the Claude Agent SDK: hooks that judge every tool call before it runs, and its result after.
 //
-// Only tools that are declared are judged by a schema. The SDK's own tools are counted, so loops are stopped; any other tool passes.
-// A hook never allows what the user's permissions would ask about: it corrects the input, or denies.
+// Only declared tools are judged by a schema. The SDK's own tools are counted, so loops are stopped; any other tool
+// passes. A hook never allows what the user's permissions would ask about: it corrects the input, or denies.
 
 const { Gate } = require('./lib/gate.js');
 
-/** The SDK's own tools: what they do, as far as a name says. Their schemas are the SDK's business. */
+/** The SDK's own tools and their effects, as far as the names show. Their schemas are the SDK's business. */
 const BUILT_IN = {
   Bash: 'unknown',
   BashOutput: 'read',
@@ -64,7 +64,7 @@ function hooks({ tools = [], effects = {}, ...options } = {}) {
     const settled = await end(input.tool_use_id ?? id, 'close', input.tool_response ?? null, { latencyMs: input.duration_ms });
     if (!settled) return {};
     const { content, note } = settled.presented;
-    // The output of the SDK's own tools has a form of its own, so words are put beside it, unless it must not be read.
+    // The output of the SDK's own tools has its own format, so notes are put next to it, unless it must not be read.
     if (content === 'kept') return note === null ? {} : { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } };
     return { hookSpecificOutput: { hookEventName: 'PostToolUse', updatedToolOutput: settled.text } };
   }

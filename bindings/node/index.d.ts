@@ -6,18 +6,18 @@
 import type { ToolDefinition } from './lib/tool';
 export * from './lib/tool';
 
-/** JSON, with BigInts for integers that a number cannot hold. */
+/** JSON, with BigInts for integers that a number cannot represent. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
 export type JsonObject = { [key: string]: Json };
 
-/** The providers whose calls, results and tools are known. */
+/** The supported providers. */
 export type Provider = 'openai_chat' | 'openai_responses' | 'anthropic' | 'gemini' | 'mcp';
 
 /** How failures are worded for the model. */
 export type Style = 'instruction' | 'numbered' | 'json' | 'tool_error';
 
-/** The highest grade of repair that is applied. */
+/** The highest repair grade that is applied. */
 export type Repair = 'none' | 'lossless' | 'lossy' | 'guess' | 'by_effect';
 
 export type Grade = 'lossless' | 'lossy' | 'guess';
@@ -35,7 +35,9 @@ export type Next =
   | 'ask_user'
   | 'stop';
 
-/** Tools in any provider's shape: a list, an object that holds one, the text of either, or tools of `tool()`. */
+/**
+ * Tools in any provider's format: a list, an object that contains one, the text of either, or tools made with `tool()`.
+ */
 export type Tools = string | object | readonly (object | ToolDefinition<any, any>)[];
 
 /** A call line, or a provider's call: as an object or as text. */
@@ -67,35 +69,35 @@ export interface GateOptions {
   policy?: string | Policy;
   /** The text of a policy file. */
   policyText?: string;
-  /** The highest grade of repair, instead of what the policy says. */
+  /** The highest repair grade, overriding the policy. */
   repair?: Repair;
   style?: Style;
-  /** Whether the model is told about every correction, or about none; if absent, about those that are more than lossless. */
+  /** Whether the model is told about every correction, or about none; by default, about those that are not lossless. */
   receipts?: boolean;
-  /** By tool, what you declare it to do, whatever the tool says of itself. */
+  /** The effect of each tool as you declare it, overriding what the tool says. */
   effects?: { [tool: string]: Effect };
-  /** Thresholds for repeated calls, in part, as the core names them. */
+  /** Some of the thresholds for repeated calls, under the core's names. */
   admission?: { [key: string]: unknown };
-  /** The longest text of arguments that is read, in bytes. */
+  /** The longest arguments that are read, in bytes. */
   maxBytes?: number;
   /** How deeply arguments may be nested. */
   maxDepth?: number;
-  /** How many sessions are remembered in this process. */
+  /** How many sessions are kept in this process. */
   sessions?: number;
   /**
-   * Where sessions are remembered instead: the address of a Redis or Valkey server, `redis://host:6379`; or another gate, whose
-   * sessions go on under these tools.
+   * Where to store sessions instead: the address of a Redis or Valkey server, `redis://host:6379`; or another gate,
+   * whose sessions continue with these tools.
    */
   ledger?: string | Gate;
   /** A file to which every event is appended as a line of JSON; `callwright replay` reads it. */
   record?: string | { path: string; values?: 'all' | 'masked' | 'none' };
-  /** Whether events hold what tools answered. */
+  /** Whether events include the answers of tools. */
   keepOutput?: boolean;
-  /** Functions that get events. What they throw becomes a warning of the process. */
+  /** Event listeners. Errors they throw become process warnings. */
   on?: { [Name in EventName]?: (event: CallEvent) => unknown };
   /**
-   * What becomes of integers beyond 2^53 in arguments: `bigint` (the default), `text` (their digits), or `number`, which
-   * rounds them as `JSON.parse` does.
+   * How integers beyond 2^53 in arguments are represented: `bigint` (the default), `text` (their digits), or `number`,
+   * which rounds them as `JSON.parse` does.
    */
   largeIntegers?: 'bigint' | 'text' | 'number';
 }
@@ -180,25 +182,25 @@ export declare class Verdict<Args = JsonObject> {
   readonly verdict: VerdictName;
   /** Whether the call may run. */
   readonly ok: boolean;
-  /** The tool; of a repaired call the one that was meant. */
+  /** The tool; for a repaired call, the one that was meant. */
   readonly tool: string;
   readonly id: Json | undefined;
   /**
-   * The arguments to run the tool with. Those that were sent as an object and are valid are that very object. Of a refused
-   * call it is what the model sent, if it could be read.
+   * The arguments to run the tool with. If they were sent as an object and are valid, this is the same object. For a
+   * refused call, this is what the model sent, if it could be read.
    */
   readonly arguments: Args;
   readonly edits: Edit[];
   readonly failure: Failure | undefined;
-  /** What to tell the model, if the call was refused. */
+  /** The text for the model, if the call was refused. */
   readonly feedback: string | undefined;
-  /** What the schema objects to, where the policy lets the call through all the same. */
+  /** What the schema objects to, if the policy lets the call through anyway. */
   readonly warning: Failure | undefined;
   readonly rescued: string | undefined;
   /** The verdict line, as text. */
   readonly line: string;
   toJSON(): VerdictLine;
-  /** In a provider's shape: a call that may run as the call it is, a refused one as its tool result. */
+  /** In a provider's format: a call that may run as a call, a refused one as its tool result. */
   render(provider: Provider): JsonObject;
 }
 
@@ -206,9 +208,9 @@ export declare class Verdict<Args = JsonObject> {
 export interface Place {
   /** The conversation. */
   session?: string | number;
-  /** Which message of the user's is being answered. */
+  /** The user message that is being answered. */
   turn?: number | string;
-  /** Which answer of the model the call is part of; parallel calls share one. */
+  /** The model answer that the call is part of; parallel calls share one. */
   round?: number | string;
 }
 
@@ -220,13 +222,13 @@ export interface Failed {
   hint?: string;
   recommendations?: string[];
   next?: Next;
-  /** What only the operator should know. */
+  /** Details for the operator only. */
   for_operator?: string;
   after_ms?: number;
   retry_after_ms?: number;
 }
 
-/** What a check of yours found in a result. */
+/** What your own check found in a result. */
 export interface Finding {
   class: 'schema_mismatch' | 'partial_data' | 'semantic_garbage';
   code: string;
@@ -236,7 +238,7 @@ export interface Finding {
 }
 
 export interface About {
-  /** Whether the output is the tool's own account of its failure. */
+  /** Whether the output is the tool's own description of its failure. */
   isError?: boolean;
   finding?: Finding;
   /** How often the tool's function was started; 1 if absent. */
@@ -248,34 +250,34 @@ export interface About {
 /** A call that asked to run. */
 export declare class Ticket<Args = JsonObject> {
   private constructor();
-  /** Whether it may run. If not, `settled` is what the model gets. */
+  /** Whether it may run. If not, `settled` contains what the model gets. */
   readonly ok: boolean;
   readonly tool: string;
-  /** The arguments to run it with: the very object that came in, if nothing was changed. */
+  /** The arguments to run it with: the same object that was passed in, if nothing was changed. */
   readonly arguments: Args;
-  /** The identity of the call: the same for the same tool and arguments. */
+  /** The call's identity: equal for the same tool and arguments. */
   readonly fingerprint: string | undefined;
   readonly settled: Settled | undefined;
-  /** Ends the call with what the tool answered. A refused call stays what it is. */
+  /** Ends the call with the tool's answer. A refused call stays refused. */
   close(output?: unknown, about?: About): Settled;
   fail(failed: Failed, about?: About): Settled;
   closeAsync(output?: unknown, about?: About): Promise<Settled>;
   failAsync(failed: Failed, about?: About): Promise<Settled>;
-  /** Ends the call without an outcome: it goes on elsewhere. */
+  /** Ends the call without an outcome: it continues elsewhere. */
   abandon(): Settled;
 }
 
-/** A call that is over: refused, or with its outcome judged. */
+/** A finished call: refused, or with its outcome judged. */
 export declare class Settled {
   private constructor();
   /** What the model gets, as one text. */
   readonly text: string;
   readonly isError: boolean;
   readonly presented: { is_error: boolean; content: 'kept' | 'cut' | 'withheld'; shown: string | null; note: string | null };
-  /** Of a call that was refused because of what came before it: its identity, for the user's answer. */
+  /** For a call that was refused because of its history: its identity, for the user's answer. */
   readonly question: string | undefined;
   readonly line: string;
-  /** The tool result in a provider's shape. */
+  /** The tool result in a provider's format. */
   message(provider: Provider): JsonObject;
   toJSON(): VerdictLine;
 }
@@ -294,43 +296,43 @@ export interface GateTool {
   description: string | null;
   effect: Effect;
   idempotent: boolean;
-  /** Why its schema cannot be used; its calls are `unjudged`. */
+  /** Why its schema cannot be used, which makes its calls `unjudged`. */
   quarantined: string | null;
   input_schema: object | null;
   output_schema: object | null;
 }
 
-/** Knows a set of tools and judges calls of them. */
+/** Judges calls of a set of tools. */
 export declare class Gate {
   constructor(tools: Tools, options?: GateOptions);
   /** Judges a call by itself: a call line, or a provider's call. */
   judge(call: CallInput): Verdict;
   /** Judges a call by the name of its tool and its arguments, as text or as an object. */
   judge<Args extends object = JsonObject>(tool: string, args: string | Args): Verdict<Args>;
-  /** Takes calls out of a message in which the model wrote them as text, and judges them. */
+  /** Extracts calls that the model wrote into a message as text, and judges them. */
   rescue(message: string | object): Rescued;
-  /** The same for a line of a log that holds a message. */
+  /** The same for a log line that contains a message. */
   rescueLine(line: string): Rescued;
   /**
-   * Judges a call and asks whether it may run now. `objections` is what your own types object to in arguments that the schema
-   * accepts: such a call is refused with them.
+   * Judges a call and asks whether it may run now. `objections` are the complaints of your own types about arguments
+   * that the schema accepts: such a call is refused with them.
    */
   open(call: CallInput, place?: Place, objections?: { path: string; message: string }[]): Ticket;
-  /** The same without holding up the event loop: for sessions on a server. */
+  /** The same without blocking the event loop, for sessions on a server. */
   openAsync(call: CallInput, place?: Place, objections?: { path: string; message: string }[]): Promise<Ticket>;
   /** Whether sessions are on a server, so that `openAsync` and `closeAsync` are needed. */
   readonly waits: boolean;
   /** A user's answer to a question that a refusal asked. */
   answer(session: string, reply: 'stop' | { allowOnce: string } | { allowTool: string }): Promise<void>;
   readonly tools: GateTool[];
-  /** The tools as a provider's API takes them. */
+  /** The tools as a provider's API accepts them. */
   declare(provider: Provider): JsonObject[];
   /** What the policy says about a tool. */
   settings(tool: string): { [key: string]: unknown };
   readonly admission: { [key: string]: unknown };
-  /** Problems worth a look: tools in quarantine, names in the policy that match no tool. */
+  /** Warnings: quarantined tools, names in the policy that match no tool. */
   readonly warnings: string[];
-  /** Waits until the events so far are handed over; `false` if that took too long. */
+  /** Waits until all events so far are delivered; `false` if that took too long. */
   flush(timeoutMs?: number): Promise<boolean>;
   readonly sinkStats: {
     name: string;
@@ -353,45 +355,48 @@ export interface Answer {
 /** The calls and texts in a provider's whole response, one answer for each choice. */
 export declare function readAnswer(body: string | object): Answer[];
 
-/** What a request, or its list of messages, holds; and the tools whose calls have no result yet. */
+/** The contents of a request or its list of messages, and the tools whose calls have no result yet. */
 export declare function readHistory(request: string | object): {
   entries: ('user' | Answer | { id: Json; tool: string | null; output: Json; is_error: boolean } | { tools: Json[] })[];
   unanswered: string[];
 };
 
 export interface ReplayOptions {
-  /** The tools; those that the log itself shows if absent. */
+  /** The tools; by default those that the log itself declares. */
   tools?: Tools;
   policy?: string | Policy;
   policyText?: string;
-  /** What examples name as the file of records. */
+  /** The file name that examples give for records. */
   name?: string;
   /** The id of this part of a log: a part counts once, however often it is merged. */
   part?: string;
 }
 
-/** What a replay counted: it merges with that of other parts. */
+/** The counts of a replay, which can be merged with those of other parts. */
 export declare class Summary {
   private constructor();
   static fromBytes(bytes: Uint8Array): Summary;
-  /** Packed, for another process or for later. */
+  /** Compressed, for another process or for later. */
   toBytes(): Uint8Array;
-  /** Adds what another part has counted, in any order. */
+  /** Adds the counts of another part, in any order. */
   merge(other: Summary): this;
   /** What `callwright replay --format json` prints. */
   report(): Promise<{ [member: string]: unknown }>;
 }
 
-/** Judges and counts recorded traffic: a path, `{ paths }`, or an iterable of records as texts or objects. */
+/** Judges and counts recorded traffic: a path, `{ paths }`, or an iterable of records as strings or objects. */
 export declare function replay(
   source: string | { paths: string[] } | Iterable<string | object> | AsyncIterable<string | object>,
   options?: ReplayOptions,
 ): Promise<Summary>;
 
-/** Your own fault or ours: a bad tool file, an unknown option, a call that is not one. A refused call is a verdict. */
+/**
+ * A mistake in the program: a bad tool file, an unknown option, something that is not a call. A refused call is a
+ * verdict, not an error.
+ */
 export declare class CallwrightError extends Error {}
 
-/** Thrown by a tool that worked and says that it cannot do this. Its own words go to the model. */
+/** Thrown by a tool that works but cannot do what was asked. Its own words go to the model. */
 export declare class ToolError extends Error {
   constructor(
     code: string,
@@ -401,7 +406,7 @@ export declare class ToolError extends Error {
   readonly code: string;
 }
 
-/** Thrown by a tool whose failure passes by itself. */
+/** Thrown by a tool whose failure is temporary. */
 export declare class TransientError extends Error {
   constructor(detail: string, options?: { retryAfterMs?: number; code?: string; cause?: unknown });
 }

@@ -16,7 +16,7 @@ function readAnswer(body) {
   return fromText(checked(() => native.readAnswer(typeof body === 'string' ? body : toText(body))));
 }
 
-/** What a request, or its list of messages, holds; and the tools whose calls have no result yet. */
+/** The contents of a request or its list of messages, and the tools whose calls have no result yet. */
 function readHistory(request) {
   return fromText(checked(() => native.readHistory(typeof request === 'string' ? request : toText(request))));
 }

@@ -1,7 +1,7 @@
 import type { GateOptions } from '.';
 
 export interface GuardOptions extends GateOptions {
-  /** The conversation. The agent's `thread_id` if absent; without one, each guard is a conversation. */
+  /** The conversation. By default the agent's `thread_id`; without one, each guard is a conversation. */
   session?: string;
 }
 

@@ -1,8 +1,9 @@
 'use strict';
 // The guard for LangChain.js: a middleware that judges every call before its tool runs, and every result after.
 //
-// Text that is not JSON never reaches a tool in LangChain: it is an invalid call, and the agent ends. So the answer of the model
-// is looked at first, and such calls are repaired there, or put among the others with their text, which then is refused with words.
+// Text that is not JSON never reaches a tool in LangChain: it is an invalid call, and the agent ends. So the model's
+// answer is examined first, and such calls are repaired there, or added to the others with their text, which is then
+// refused with feedback.
 
 const { randomUUID } = require('node:crypto');
 
@@ -10,14 +11,14 @@ const { Gate } = require('./lib/gate.js');
 const { peer } = require('./lib/peer.js');
 const { jsonSchema } = require('./lib/tool.js');
 
-/** The one argument of a call whose text could not be read: no tool takes it, with or without the guard. */
+/** The only argument of a call whose text could not be read: no tool accepts it, with or without the guard. */
 const UNREADABLE = '__callwright_unreadable_arguments';
 
 /** A middleware for `createAgent({ middleware: [guard()] })`. The tools are taken from the agent. */
 function guard({ session, ...options } = {}) {
   const gates = new Gates(options);
   const whole = randomUUID();
-  /** A thread of LangGraph is a conversation; without one, each guard is. */
+  /** A LangGraph thread is a conversation; without one, each guard is. */
   const place = ({ state, runtime }) => ({
     session: session ?? runtime?.configurable?.thread_id ?? whole,
     ...moment(state?.messages),
@@ -52,7 +53,7 @@ function guard({ session, ...options } = {}) {
         return message(toolCall, settled.text, 'error');
       }
       const content = answer?.content;
-      // A command of LangGraph changes the state; it is not a result that a model reads.
+      // A LangGraph command changes the state; it is not a result that a model reads.
       if (content === undefined) {
         await end('close', '');
         return answer;
@@ -65,7 +66,7 @@ function guard({ session, ...options } = {}) {
   };
 }
 
-/** The gate of an agent. A tool that was not there before makes a new one, in which conversations go on. */
+/** The gate of an agent. A new tool leads to a new gate, in which conversations continue. */
 class Gates {
   #options;
   #tools = new Map();
@@ -104,13 +105,13 @@ class Gates {
   }
 }
 
-/** The turn is the message of the user that is being answered; the round is the answer, which parallel calls share. */
+/** The turn is the user message being answered; the round is the answer, which parallel calls share. */
 function moment(messages = []) {
   const of = (type) => messages.filter((message) => message.getType?.() === type).length;
   return { turn: of('human'), round: of('ai') };
 }
 
-/** An answer of the model with its unreadable calls among the others. */
+/** A model answer with its unreadable calls among the others. */
 function readable(answer) {
   const invalid = answer?.invalid_tool_calls ?? [];
   if (invalid.length === 0) return answer;

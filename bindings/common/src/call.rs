@@ -1,4 +1,4 @@
-//! A call that ends later: its tool runs in another language, and says then how it went.
+//! A call that ends later: its tool runs in another language, which then reports the outcome.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,7 +13,7 @@ use callwright::{Call, Settled};
 
 use crate::guard::Guard;
 
-/// When a call came, by both clocks.
+/// When a call arrived, by both clocks.
 type Arrival = (SystemTime, Instant);
 
 /// A session and a moment in it.
@@ -62,7 +62,7 @@ impl OpenCall {
         }
     }
 
-    /// The call as it came.
+    /// The call as received.
     pub fn call(&self) -> &Call<'static> {
         match &self.0 {
             State::Admitted { call, .. } => call,
@@ -70,7 +70,7 @@ impl OpenCall {
         }
     }
 
-    /// What makes two calls the same call, where that is known.
+    /// The fingerprint that identifies the call, if known.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         match &self.0 {
             State::Admitted { ticket, .. } => Some(ticket.fingerprint()),
@@ -78,7 +78,7 @@ impl OpenCall {
         }
     }
 
-    /// The line of the contract before the call has ended.
+    /// The contract's line, before the call has ended.
     pub fn verdict_line(&self, guard: &Guard) -> String {
         match &self.0 {
             State::Refused(settled) => settled.line(guard.feedback()),
@@ -87,7 +87,7 @@ impl OpenCall {
     }
 
     /// Ends the call: its outcome is judged and counted. `latency` is how long the tool ran, and `attempts` how often
-    /// it was started. A refused call stays what it is.
+    /// it was started. A refused call stays refused.
     pub fn close(
         self,
         guard: &Guard,
@@ -100,7 +100,7 @@ impl OpenCall {
         })
     }
 
-    /// Ends the call for the gate only: its outcome will not be known.
+    /// Ends the call only for the gate: its outcome will not be known.
     pub fn close_unknown(self, guard: &Guard) -> SettledCall {
         self.end(guard, None, Settled::from)
     }
@@ -132,22 +132,22 @@ pub struct SettledCall {
 }
 
 impl SettledCall {
-    /// A call, and what became of it.
+    /// A call and its outcome.
     pub fn new(call: Call<'static>, settled: Settled<'static>) -> Self {
         SettledCall { call, settled }
     }
 
-    /// The call as it came.
+    /// The call as received.
     pub fn call(&self) -> &Call<'static> {
         &self.call
     }
 
-    /// What became of it.
+    /// Its outcome.
     pub fn settled(&self) -> &Settled<'static> {
         &self.settled
     }
 
-    /// The identity of a call that admission refused: the user's answer `allow_once` names it.
+    /// The identity of a call that admission refused: the user's answer `allow_once` refers to it.
     pub fn objected_fingerprint(&self) -> Option<Fingerprint> {
         match &self.settled.failure()?.cause {
             Cause::Objection(objection) => objection.fingerprint,
@@ -155,7 +155,7 @@ impl SettledCall {
         }
     }
 
-    /// The line of the contract.
+    /// The contract's line.
     pub fn line(&self, feedback: &Feedback) -> String {
         self.settled.line(&self.call, feedback).to_string()
     }
@@ -165,7 +165,7 @@ impl SettledCall {
         self.settled.text(feedback).into_owned()
     }
 
-    /// The tool result in a provider's shape.
+    /// The tool result in a provider's format.
     pub fn message(&self, provider: Provider, feedback: &Feedback) -> Value<'_> {
         wire::render_settled(provider, &self.call, &self.settled, feedback)
     }

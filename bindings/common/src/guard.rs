@@ -1,4 +1,4 @@
-//! A gate with its wording and its sinks: what one object of a binding holds.
+//! A gate with its wording and its sinks: the contents of one object in a binding.
 
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,14 +24,14 @@ use crate::call::{OpenCall, SettledCall};
 #[derive(Debug)]
 pub struct Guard {
     gate: Gate,
-    /// The gate's own, to be handed on to the next one.
+    /// The gate's own ledger, passed on to the next gate.
     ledger: Arc<dyn Ledger>,
     feedback: Feedback,
     sinks: RwLock<Sinks>,
     keeps_output: bool,
     warnings: Vec<String>,
     policy: Policy,
-    /// The names of the tools, in the order in which they were given.
+    /// The names of the tools, in the order given.
     names: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Guard {
         &self.gate
     }
 
-    /// Where sessions are remembered.
+    /// Where sessions are stored.
     pub(crate) fn ledger(&self) -> &Arc<dyn Ledger> {
         &self.ledger
     }
@@ -84,13 +84,12 @@ impl Guard {
         &self.feedback
     }
 
-    /// Problems worth a look, one sentence each: schemas that could not be compiled, settings for tools that do not
-    /// exist.
+    /// Warnings, one sentence each: schemas that could not be compiled, settings for tools that do not exist.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// How the policy wants a tool to be run: its time limit, its retries.
+    /// How the policy wants a tool to be run: its timeout and retries.
     pub fn run_settings(&self, tool: &str) -> RunSettings {
         let tool = self.gate.tool(tool);
         tool.map_or_else(RunSettings::default, |tool| {
@@ -98,7 +97,7 @@ impl Guard {
         })
     }
 
-    /// How a tool is run: the same with defaults, and without retries where a second run could do harm.
+    /// How a tool is run: with defaults filled in, and without retries if a second run could do harm.
     pub fn run_plan(&self, tool: &Tool) -> RunPlan {
         RunPlan::new(tool.spec(), self.run_settings(tool.name()))
     }
@@ -118,10 +117,10 @@ impl Guard {
     /// What the policy says about a tool, as JSON.
     ///
     /// # Errors
-    /// Fails if there is no such tool.
+    /// Fails if the tool does not exist.
     pub fn settings(&self, tool: &str) -> Result<String, Fault> {
         let known = self.gate.tool(tool);
-        let known = known.ok_or_else(|| format!("there is no tool `{tool}`"))?;
+        let known = known.ok_or_else(|| format!("unknown tool `{tool}`"))?;
         Ok(json!(self.policy.settings(known.spec())).to_string())
     }
 
@@ -130,7 +129,7 @@ impl Guard {
         json!(self.policy.admission).to_string()
     }
 
-    /// The tools in the order in which they were given, as the gate read them: an array of JSON.
+    /// The tools in the order given, as the gate read them: a JSON array.
     pub fn tools(&self) -> String {
         let tools = self.in_order().map(|tool| {
             let spec = tool.spec();
@@ -152,7 +151,7 @@ impl Guard {
         self.names.iter().filter_map(|name| self.gate.tool(name))
     }
 
-    /// Sends events here from now on. A process that was forked needs new sinks: threads are not copied.
+    /// Sends events here from now on. A forked process needs new sinks: threads are not copied.
     pub fn set_sinks(&self, sinks: Sinks) -> Sinks {
         let mut held = self.sinks.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut held, sinks)
@@ -164,23 +163,22 @@ impl Guard {
         held.clone()
     }
 
-    /// Whether events hold what tools answered.
+    /// Whether events include the answers of tools.
     pub(crate) fn keeps_output(&self) -> bool {
         self.keeps_output
     }
 
-    /// The verdict on a call as a line of the contract.
+    /// The verdict on a call, as the contract's line.
     pub fn verdict_line(&self, call: &Call<'_>) -> String {
         self.gate.judge(call).line(call, &self.feedback).to_string()
     }
 
-    /// A judged call in a provider's shape: one that may run as the call it is, a refused one as the result that goes
-    /// back to the model.
+    /// A judged call in a provider's format: one that may run as a call, a refused one as the result for the model.
     pub fn render(&self, provider: Provider, call: &Call<'_>, verdict: &Verdict<'_>) -> String {
         wire::render(provider, call, verdict, &self.feedback).to_string()
     }
 
-    /// All tools as a request of the provider declares them, as an array of JSON.
+    /// All tools as declared in a request to the provider, as a JSON array.
     pub fn declarations(&self, provider: Provider) -> String {
         let declared = self
             .in_order()
@@ -201,7 +199,7 @@ impl Guard {
         Ok((rescued.calls, rescued.rest))
     }
 
-    /// Judges a recorded call and the outcome that is recorded with it, as `callwright check` does with a line.
+    /// Judges a recorded call together with its recorded outcome, as `callwright check` does with a line.
     ///
     /// # Errors
     /// Fails if the value is not a call; the error says why.
@@ -222,13 +220,13 @@ impl Guard {
         Ok(open.close(self, ran, 1, Duration::ZERO))
     }
 
-    /// Judges a call and asks whether it may run now. A call without a place belongs to no conversation.
+    /// Judges a call and asks whether it may run now. A call without a place is not part of a conversation.
     pub fn open(&self, call: Call<'static>, place: Option<Place<'_>>) -> OpenCall {
         self.open_unless(call, place, Vec::new())
     }
 
-    /// The same, unless the type of the tool objects to what the schema accepts: each objection has a place in the
-    /// arguments, as a JSON Pointer, and a sentence.
+    /// Same, unless the tool's own types object to what the schema accepts: each objection is a place in the arguments,
+    /// as a JSON Pointer, and a sentence.
     pub fn open_unless(
         &self,
         call: Call<'static>,

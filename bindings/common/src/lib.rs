@@ -1,8 +1,8 @@
-//! What the bindings of all languages share, so that it is written once.
+//! Shared by the bindings of all languages.
 //!
-//! Options and outcomes come in as plain data; verdicts go out as the contract's lines of JSON, and messages in a
-//! provider's shape. A [`Guard`] is a gate with its wording and its sinks; an [`OpenCall`] is a call that ends later,
-//! after the tool has run in another language. Nothing is decided here: every decision is the gate's.
+//! Takes options and outcomes as plain data; returns verdicts as the contract's lines of JSON, and messages in a
+//! provider's format. A [`Guard`] is a gate with its wording and its sinks; an [`OpenCall`] is a call that ends later,
+//! after the tool has run in another language. Decides nothing: every decision is the gate's.
 
 mod call;
 mod guard;

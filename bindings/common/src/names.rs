@@ -1,5 +1,4 @@
-//! Names that callers of all languages use → what they mean in the core. A name that is not known is an error that
-//! lists those that are.
+//! Looks up the names that callers of all languages use. An unknown name is an error that lists the known ones.
 
 use callwright::event::Values;
 use callwright::failure::Next;
@@ -13,7 +12,7 @@ use crate::Fault;
 /// A provider: `openai_chat`, `openai_responses`, `anthropic`, `gemini`, `mcp`.
 ///
 /// # Errors
-/// Fails if there is no provider of this name.
+/// Fails if the provider is unknown.
 pub fn provider(name: &str) -> Result<Provider, Fault> {
     named("provider", name, &Provider::ALL)
 }
@@ -21,7 +20,7 @@ pub fn provider(name: &str) -> Result<Provider, Fault> {
 /// A feedback style: `instruction`, `numbered`, `json`, `tool_error`.
 ///
 /// # Errors
-/// Fails if there is no style of this name.
+/// Fails if the style is unknown.
 pub fn style(name: &str) -> Result<Style, Fault> {
     named("style", name, &Style::ALL)
 }
@@ -29,7 +28,7 @@ pub fn style(name: &str) -> Result<Style, Fault> {
 /// The highest grade of repair: `none`, `lossless`, `lossy`, `guess`, or `by_effect`.
 ///
 /// # Errors
-/// Fails if there is no grade of this name.
+/// Fails if the grade is unknown.
 pub fn repair(name: &str) -> Result<RepairPolicy, Fault> {
     let rules = [
         ("none", RepairPolicy::Never),
@@ -44,7 +43,7 @@ pub fn repair(name: &str) -> Result<RepairPolicy, Fault> {
 /// What a tool does to the world: `unknown`, `read`, `write`, `destructive`.
 ///
 /// # Errors
-/// Fails if there is no effect of this name.
+/// Fails if the effect is unknown.
 pub fn effect(name: &str) -> Result<Effect, Fault> {
     let effects = [
         ("unknown", Effect::Unknown),
@@ -58,7 +57,7 @@ pub fn effect(name: &str) -> Result<Effect, Fault> {
 /// Which values events show: `all`, `masked`, `none`.
 ///
 /// # Errors
-/// Fails if there is no such choice.
+/// Fails if the choice is unknown.
 pub fn values(name: &str) -> Result<Values, Fault> {
     let choices = [
         ("all", Values::All),
@@ -71,7 +70,7 @@ pub fn values(name: &str) -> Result<Values, Fault> {
 /// What the model should do next: `fix_arguments`, `ask_user`, …
 ///
 /// # Errors
-/// Fails if there is no next step of this name.
+/// Fails if the next step is unknown.
 pub fn next(name: &str) -> Result<Next, Fault> {
     let steps: Vec<(&str, Next)> = Next::ALL.iter().map(|next| (next.name(), *next)).collect();
     named("next step", name, &steps)

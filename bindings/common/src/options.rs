@@ -1,4 +1,4 @@
-//! The options of a guard as plain data: what any language can write as an object of JSON.
+//! The options of a guard as plain data, which any language can write as a JSON object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,35 +12,35 @@ use serde::Deserialize;
 use crate::guard::Guard;
 use crate::{Fault, names};
 
-/// How a guard behaves. Everything has the default of the core.
+/// How a guard behaves. The defaults are those of the core.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The text of a policy file.
     pub policy: Option<String>,
-    /// The highest grade of repair, instead of what the policy says.
+    /// The highest repair grade, overriding the policy.
     pub repair: Option<String>,
     /// How failures are worded for the model.
     pub style: Option<String>,
-    /// Whether the model is told about every correction, or about none; if absent, about those that are more than lossless.
+    /// Whether the model is told about every correction, or about none; by default, about those that are not lossless.
     pub receipts: Option<bool>,
-    /// The longest text of arguments that is read, in bytes.
+    /// The longest arguments that are read, in bytes.
     pub max_bytes: Option<usize>,
     /// How deeply arguments may be nested.
     pub max_depth: Option<usize>,
-    /// By tool, what the operator declares it to do.
+    /// The effect of each tool, as declared by the operator.
     pub effects: BTreeMap<String, String>,
-    /// Thresholds for repeated calls, in part, instead of what the policy says.
+    /// Some of the thresholds for repeated calls, overriding the policy.
     pub admission: Option<AdmissionPolicy>,
-    /// How many sessions the memory in this process holds.
+    /// How many sessions are kept in this process.
     pub sessions: Option<usize>,
-    /// The address of a Redis or Valkey server that remembers sessions instead.
+    /// The address of a Redis or Valkey server that stores sessions instead.
     pub ledger: Option<String>,
-    /// Whether events hold what tools answered.
+    /// Whether events include the answers of tools.
     pub keep_output: bool,
 }
 
-/// What a user answered to a question of the ladder.
+/// The user's answer to a question that a refusal asked.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -53,10 +53,10 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The same for the ledger.
+    /// The same, for the ledger.
     ///
     /// # Errors
-    /// Fails if the fingerprint is not one.
+    /// Fails if the fingerprint is invalid.
     pub fn into_core(self) -> Result<admit::Reply, Fault> {
         Ok(match self {
             Reply::AllowOnce(fingerprint) => {
@@ -71,11 +71,11 @@ impl Reply {
 }
 
 impl Options {
-    /// Compiles tools, given as the text of a tool file, under these options. What the sessions of `previous` have used up
-    /// counts on: its memory is shared, and the options for a memory do not matter.
+    /// Compiles tools, given as the text of a tool file, under these options. The sessions of `previous` continue: its
+    /// ledger is shared, and the options for a ledger are ignored.
     ///
     /// # Errors
-    /// Fails if the tools or the policy cannot be read, two tools have one name, or an option is not known.
+    /// Fails if the tools or the policy cannot be read, two tools have the same name, or an option is unknown.
     pub fn guard(&self, tools: &str, previous: Option<&Guard>) -> Result<Guard, Fault> {
         let told = |error: callwright::Error| error.to_string();
         let mut policy = match &self.policy {
@@ -92,7 +92,7 @@ impl Options {
         for (name, effect) in &self.effects {
             let effect = names::effect(effect)?;
             let declared = specs.iter_mut().find(|spec| spec.name == *name);
-            let spec = declared.ok_or_else(|| format!("effects: there is no tool `{name}`"))?;
+            let spec = declared.ok_or_else(|| format!("effects: unknown tool `{name}`"))?;
             *spec = spec.clone().with_effect(effect);
         }
         let names = specs.iter().map(|spec| spec.name.clone()).collect();
@@ -139,7 +139,7 @@ impl Options {
             Some(address) => {
                 let settings = callwright_redis::RedisSettings::default();
                 let ledger = callwright_redis::RedisLedger::new(address, settings);
-                // The address may hold a password, so it is not repeated.
+                // The address may contain a password, so it is not repeated.
                 Ok(Arc::new(
                     ledger.map_err(|away| format!("ledger: {}", away.0))?,
                 ))

@@ -1,4 +1,5 @@
-//! How a tool of another language went, as plain data → what the gate judges. The fields are those of the corpus.
+//! The outcome of a tool in another language, as plain data, and its conversion for the gate. The fields are those of
+//! the corpus.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 
 use crate::{Fault, names};
 
-/// The time limit that is named where none is given.
+/// The timeout that is reported if none is given.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 
 /// Why a tool did not answer.
@@ -28,17 +29,17 @@ pub struct FailedOutcome {
     pub recommendations: Vec<String>,
     /// The next step.
     pub next: Option<String>,
-    /// What only the operator should know.
+    /// Details for the operator only.
     pub for_operator: Option<String>,
     /// The time limit that was exceeded.
     pub after_ms: Option<u64>,
-    /// How long to wait before the next try.
+    /// How long to wait before the next attempt.
     pub retry_after_ms: Option<u64>,
-    /// What the caller's own types object to.
+    /// The complaint of the caller's own types.
     pub objection: Option<Objection>,
 }
 
-/// What a type of the caller's language objects to in arguments that the schema accepts.
+/// A complaint of the caller's own types about arguments that the schema accepts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objection {
@@ -49,10 +50,10 @@ pub struct Objection {
 }
 
 impl FailedOutcome {
-    /// The same for the gate.
+    /// The same, for the gate.
     ///
     /// # Errors
-    /// Fails if the kind or the next step is not known.
+    /// Fails if the kind or the next step is unknown.
     pub fn into_core(self) -> Result<ToolFailure, Fault> {
         let for_operator = self.for_operator.clone().unwrap_or_default();
         let detail = self.detail.unwrap_or_default();
@@ -98,7 +99,7 @@ impl FailedOutcome {
     }
 }
 
-/// What a check of the caller's found in a result.
+/// A finding of the caller's own check in a result.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FindingOutcome {
@@ -115,10 +116,10 @@ pub struct FindingOutcome {
 }
 
 impl FindingOutcome {
-    /// The same for the gate.
+    /// The same, for the gate.
     ///
     /// # Errors
-    /// Fails if the class or the next step is not known.
+    /// Fails if the class or the next step is unknown.
     pub fn into_core(self) -> Result<Finding, Fault> {
         let kind = FindingKind::ALL
             .iter()

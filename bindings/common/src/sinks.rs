@@ -1,4 +1,4 @@
-//! Events as other languages take them: one line of JSON each.
+//! Events for other languages: one line of JSON each.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,7 +16,7 @@ pub struct JsonLinesFile {
 }
 
 impl JsonLinesFile {
-    /// Opens the file, or makes it.
+    /// Opens or creates the file.
     ///
     /// # Errors
     /// Fails if the file cannot be opened.

@@ -1,5 +1,5 @@
-// What a call costs, next to what a JavaScript program uses without us: ratios within one run, by CPU time, the least of many rounds
-// in which every way takes its turn.
+// Compares the cost of a call with the alternatives a JavaScript program has: ratios within one run, by CPU time, best
+// of many interleaved rounds.
 //
 //     node benches/judge.mjs TOOLS.jsonl CALLS.jsonl…
 //
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { Gate } from '../index.mjs';
 import { folderOf } from '../test/support/frameworks.mjs';
 
-/** How many calls of each kind are measured: enough that one does not matter. */
+/** How many calls of each kind are measured: enough that a single one does not matter. */
 const MOST = 4000;
 
 const [toolsPath, ...callsPaths] = process.argv.slice(2);
@@ -32,7 +32,7 @@ const schemas = new Map(read(toolsPath).filter((tool) => wanted.has(tool.ref)).m
 const texts = calls.filter((call) => schemas.has(call.schema_ref)).map((call) => [call.schema_ref, call.raw_arguments]);
 const declared = JSON.stringify([...schemas].map(([name, inputSchema]) => ({ name, inputSchema })));
 
-/** The least CPU time of each work in milliseconds, in alternating rounds. */
+/** The lowest CPU time of each task in milliseconds, in interleaved rounds. */
 function least(works, rounds) {
   const found = works.map(() => Infinity);
   for (let round = 0; round < rounds; round++) {
@@ -46,7 +46,7 @@ function least(works, rounds) {
   return found;
 }
 
-/** Validators of ajv; what it cannot compile is left out. */
+/** ajv validators; schemas it cannot compile are skipped. */
 function compiled(options) {
   const ajv = new Ajv({ strict: false, validateFormats: false, logger: false, ...options });
   const validators = new Map();
@@ -60,7 +60,7 @@ function compiled(options) {
   return validators;
 }
 
-// Schemas are compiled once in a process, so each round has other ones.
+// Schemas are compiled once per process, so each round uses different ones.
 const fresh = [1, 2, 3].map((salt) => declared.replaceAll('"properties"', `"title":"${salt}","properties"`));
 const [openGate, openAjv] = least([() => new Gate(fresh.pop()), compiled], fresh.length);
 

@@ -1,7 +1,10 @@
 'use strict';
-// What callwright throws, and what tools may throw.
+// Errors that callwright throws, and errors that tools may throw.
 
-/** Our own fault or the operator's: a bad tool file, an unknown option, a call that is not one. A refused call is a verdict. */
+/**
+ * A mistake in the program: a bad tool file, an unknown option, something that is not a call. A refused call is a
+ * verdict, not an error.
+ */
 class CallwrightError extends Error {
   constructor(message, options) {
     super(message, options);
@@ -9,7 +12,7 @@ class CallwrightError extends Error {
   }
 }
 
-/** A tool that worked and says that it cannot do this. Its own words go to the model. */
+/** A tool works but cannot do what was asked. Its own words go to the model. */
 class ToolError extends Error {
   constructor(code, detail, { hint, recommendations, next, cause } = {}) {
     super(detail, { cause });
@@ -21,7 +24,7 @@ class ToolError extends Error {
   }
 }
 
-/** A failure that passes by itself: the call counts nowhere, and is tried again where that does no harm. */
+/** A temporary failure: the call is not counted, and is retried if that does no harm. */
 class TransientError extends Error {
   constructor(detail, { retryAfterMs, code, cause } = {}) {
     super(detail, { cause });
@@ -31,7 +34,7 @@ class TransientError extends Error {
   }
 }
 
-/** Calls into the addon; what it throws becomes a `CallwrightError` whose stack begins at the caller. */
+/** Calls into the addon; its errors become a `CallwrightError` whose stack begins at the caller. */
 function checked(work) {
   try {
     return work();

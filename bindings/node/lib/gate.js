@@ -1,5 +1,5 @@
 'use strict';
-// The gate: the tools it knows, and what can be asked of it.
+// The gate: its tools and its methods.
 
 const { readFileSync } = require('node:fs');
 
@@ -10,7 +10,7 @@ const { policyText } = require('./policy.js');
 const { Ticket } = require('./ticket.js');
 const { Verdict } = require('./verdict.js');
 
-/** Options that go to the core as they are, under its names. */
+/** Options passed to the core unchanged, under its names. */
 const CORE_OPTIONS = {
   repair: 'repair',
   style: 'style',
@@ -28,7 +28,7 @@ const OWN_OPTIONS = ['policy', 'policyText', 'record', 'on', 'largeIntegers'];
 
 const LARGE_INTEGERS = ['bigint', 'text', 'number'];
 
-/** Gates with sinks, whose last events are handed over when the process ends. */
+/** Gates with sinks, whose last events are delivered when the process ends. */
 const gatesWithSinks = new Set();
 
 class Gate {
@@ -46,7 +46,7 @@ class Gate {
       wants: snakeCase(wants),
       function: harmless(listener, wants, largeIntegers),
     }));
-    /** The addon's own object; for this package only. */
+    /** The addon's own object; only for this package. */
     Object.defineProperty(this, 'native', {
       value: checked(() => new native.NativeGate(text, coreOptions(options), file, listeners, ledger?.native)),
     });
@@ -70,7 +70,7 @@ class Gate {
     return new Verdict(this, text, tool, args ?? {});
   }
 
-  /** Takes calls out of a message in which the model wrote them as text, and judges them. */
+  /** Extracts calls that the model wrote into a message as text, and judges them. */
   rescue(message) {
     if (typeof message !== 'string') return this.rescueLine(toText(message));
     return this.#rescued(this.native.rescue(wholeText(message, 'the message')));
@@ -83,21 +83,21 @@ class Gate {
     return { calls: verdicts, rest, noCall: undefined, why: undefined };
   }
 
-  /** The same for a line of a log that holds a message, in any shape. */
+  /** The same for a log line that contains a message, in any format. */
   rescueLine(line) {
     return this.#rescued(checked(() => this.native.rescueLine(wholeText(line, 'the line'))));
   }
 
   /**
-   * Judges a call and asks whether it may run now. A call without a session belongs to no conversation. `objections` is what your
-   * own types object to in arguments that the schema accepts: such a call is refused with them.
+   * Judges a call and asks whether it may run now. A call without a session is not part of a conversation. `objections`
+   * are the complaints of your own types about arguments that the schema accepts: such a call is refused with them.
    */
   open(call, place, objections) {
     const opened = checked(() => this.native.open(...asked(call, place, objections)));
     return new Ticket(this, opened, sentObject(call));
   }
 
-  /** The same without holding up the event loop: for sessions on a server. */
+  /** The same without blocking the event loop, for sessions on a server. */
   async openAsync(call, place, objections) {
     const question = asked(call, place, objections);
     try {
@@ -124,7 +124,7 @@ class Gate {
     return this.read(this.native.tools());
   }
 
-  /** The tools as a provider's API takes them. */
+  /** The tools as a provider's API accepts them. */
   declare(provider) {
     return this.read(checked(() => this.native.declare(provider)));
   }
@@ -139,12 +139,12 @@ class Gate {
     return this.read(this.native.admission());
   }
 
-  /** Problems worth a look: tools in quarantine, names in the policy that match no tool. */
+  /** Warnings: quarantined tools, names in the policy that match no tool. */
   get warnings() {
     return this.native.warnings();
   }
 
-  /** Waits until the events so far are handed over; `false` if that took too long. */
+  /** Waits until all events so far are delivered; `false` if that took too long. */
   async flush(timeoutMs = 5000) {
     return this.native.flush(timeoutMs);
   }
@@ -154,7 +154,7 @@ class Gate {
     return this.read(this.native.sinkStats());
   }
 
-  /** Reads JSON of the addon's; for this package only. */
+  /** Reads the addon's JSON; only for this package. */
   read(text) {
     return fromText(text, this.#largeIntegers);
   }
@@ -171,16 +171,16 @@ function coreOptions(options) {
     }
     core[CORE_OPTIONS[name]] = value;
   }
-  // Another gate, whose sessions go on: the addon takes it by itself.
+  // Another gate, whose sessions continue: it is passed to the addon separately.
   if (options.ledger instanceof Gate) delete core.ledger;
-  // A record without results could not be replayed.
+  // Without results, a record could not be replayed.
   if (options.record) core.keep_output = true;
   const policy = policyOf(options);
   if (policy !== undefined) core.policy = policy;
   return toText(core);
 }
 
-/** The text of a policy: of a file, given as text, or out of an object. */
+/** The text of a policy: from a file, given as text, or from an object. */
 function policyOf({ policy, policyText: text }) {
   if (policy !== undefined && text !== undefined) throw new CallwrightError('give policy or policyText, not both');
   if (text !== undefined) return text;
@@ -193,7 +193,7 @@ function policyOf({ policy, policyText: text }) {
   }
 }
 
-/** A call, its place and what is objected to it, as the addon takes them. */
+/** A call, its place and the objections to it, in the form that the addon takes. */
 function asked(call, place = {}, objections = []) {
   const line = typeof call === 'string' ? wholeText(call, 'the call') : toText(call);
   const { session, turn, round, ...unknown } = place;
@@ -201,17 +201,17 @@ function asked(call, place = {}, objections = []) {
   if (stray) throw new CallwrightError(`unknown key ${stray} in a place; known are session, turn, round`);
   const objected = objections.length > 0 ? toText(objections.map(({ path, message }) => [path, message])) : undefined;
   if (session === undefined) return [line, undefined, objected];
-  // As it would be beside a recorded call, which is how the core reads it.
+  // As it would be next to a recorded call, which is how the core reads it.
   return [line, toText({ tool: 'any', session, turn, round }), objected];
 }
 
-/** The arguments of a call that came as an object, so that unchanged ones go back as they are. */
+/** The arguments of a call that came as an object, so that unchanged ones are returned as they are. */
 function sentObject(call) {
   const candidates = typeof call === 'object' && call !== null ? [call.arguments, call.input, call.args] : [];
   return candidates.find((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
-/** A listener that cannot end the process: what it throws, or its promise rejects with, becomes a warning. */
+/** A listener that cannot end the process: errors that it throws or rejects with become warnings. */
 function harmless(listener, name, largeIntegers) {
   if (typeof listener !== 'function') throw new TypeError(`on.${name} must be a function`);
   const warn = (error) => process.emitWarning(`the listener for ${name} failed: ${error?.stack ?? error}`, 'CallwrightWarning');

@@ -1,13 +1,14 @@
 'use strict';
-// Values of JavaScript ⇄ JSON text, without losing anything on the way.
+// Converts between JavaScript values and JSON text without losing anything.
 //
-// `JSON.stringify` makes `null` of NaN and throws at a BigInt; `JSON.parse` rounds integers beyond 2^53, and a rounded id
-// is another id. Here what JSON cannot hold is an error that names the place, and integers keep their digits.
+// `JSON.stringify` turns NaN into `null` and throws on a BigInt; `JSON.parse` rounds integers beyond 2^53, and a
+// rounded id is another id. Here, anything that JSON cannot represent is an error that names the place, and integers
+// keep their digits.
 
-/** Deeper than any value that JSON readers take; what is deeper is most likely a cycle. */
+/** Deeper than any value that JSON readers accept; anything deeper is most likely a cycle. */
 const MOST_LEVELS = 500;
 
-/** A value that JSON cannot hold. */
+/** A value that JSON cannot represent. */
 class UnwritableError extends TypeError {
   constructor(path, why) {
     super(`${path.length ? path.join('.') : 'the value'}: ${why}`);
@@ -66,7 +67,7 @@ function writeObject(value, path) {
   return text + '}';
 }
 
-/** A text that is about to cross the boundary, where half of a surrogate pair would become another character. */
+/** A string about to cross the boundary, where half of a surrogate pair would become another character. */
 function wholeText(text, what) {
   if (typeof text !== 'string') throw new TypeError(`${what} must be a string, not ${typeof text}`);
   if (!text.isWellFormed()) throw new UnwritableError([what], 'a string with half of a surrogate pair');

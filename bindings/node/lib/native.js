@@ -1,5 +1,5 @@
 'use strict';
-// Loads the addon: the one beside this package, or the one of the platform's own package.
+// Loads the addon: the one next to this package, or the one in the platform's package.
 
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
@@ -7,7 +7,7 @@ const { join } = require('node:path');
 const beside = join(__dirname, '..', 'callwright.node');
 const platform = `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`;
 
-/** Whether the C library is musl, for which glibc's addon does not load. */
+/** Whether the C library is musl, with which the glibc addon does not load. */
 function isMusl() {
   if (process.platform !== 'linux') return false;
   return !process.report.getReport().header.glibcVersionRuntime;

@@ -1,10 +1,10 @@
 'use strict';
-// Packages that the program around us has and we do not depend on.
+// Packages that the surrounding program has but we do not depend on.
 
 const { createRequire } = require('node:module');
 const { join } = require('node:path');
 
-/** A package beside ours, or one that the program's folder has: both happen where packages are linked. */
+/** A package next to ours, or one in the program's folder: both happen when packages are linked. */
 function peer(name) {
   try {
     return require(name);

@@ -1,5 +1,6 @@
 'use strict';
-// Words for the model that a framework takes as an error: it shows `String(error)` or its message, and both are just these.
+// Feedback that a framework treats as an error: it shows `String(error)` or its message, and both are exactly this
+// text.
 
 class Refusal extends Error {
   constructor(words) {

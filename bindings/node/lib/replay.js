@@ -1,5 +1,5 @@
 'use strict';
-// Recorded traffic, judged and counted, wherever it lies: files by their paths, or records from any iterable.
+// Judges and counts recorded traffic: files by their paths, or records from any iterable.
 
 const native = require('./native.js');
 const { CallwrightError, checked, rethrown } = require('./errors.js');
@@ -9,7 +9,7 @@ const { policyOf } = require('./gate.js');
 /** How many records cross the boundary at once: crossing costs as much as a few records. */
 const BATCH = 512;
 
-/** What a replay counted: it merges with that of other parts. */
+/** The counts of a replay, which can be merged with those of other parts. */
 class Summary {
   #native;
 
@@ -21,12 +21,12 @@ class Summary {
     return new Summary(checked(() => native.NativeSummary.fromBytes(Buffer.from(bytes))));
   }
 
-  /** Packed, for another process or for later. */
+  /** Compressed, for another process or for later. */
   toBytes() {
     return checked(() => this.#native.toBytes());
   }
 
-  /** Adds what another part has counted, in any order; a part with an id counts once. */
+  /** Adds the counts of another part, in any order; a part with an id counts once. */
   merge(other) {
     if (!(other instanceof Summary)) throw new TypeError('a summary merges with a summary');
     checked(() => this.#native.merge(other.#native));
@@ -39,7 +39,7 @@ class Summary {
   }
 }
 
-/** Judges and counts recorded traffic: paths, or an iterable of records as texts or objects. */
+/** Judges and counts recorded traffic: paths, or an iterable of records as strings or objects. */
 async function replay(source, { tools, name = 'records', part, ...policy } = {}) {
   const settings = [tools === undefined ? undefined : typeof tools === 'string' ? wholeText(tools, 'tools') : toText(tools), policyOf(policy), part];
   try {
@@ -60,7 +60,7 @@ async function replay(source, { tools, name = 'records', part, ...policy } = {})
   }
 }
 
-/** Hands records in, as fast as they are counted. */
+/** Passes records in as fast as they are counted. */
 async function hand(counting, records) {
   if (!records?.[Symbol.asyncIterator] && !records?.[Symbol.iterator]) {
     throw new CallwrightError('a replay takes a path, { paths }, or an iterable of records');

@@ -27,23 +27,23 @@ class Ticket {
     return this.#read.tool;
   }
 
-  /** The arguments to run it with: the very object that came in, if nothing was changed. */
+  /** The arguments to run it with: the same object that was passed in, if nothing was changed. */
   get arguments() {
     const isAsSent = this.ok && !this.#read.edited;
     return isAsSent && this.#sent ? this.#sent : this.#read.arguments;
   }
 
-  /** The identity of the call: the same for the same tool and arguments. */
+  /** The call's identity: equal for the same tool and arguments. */
   get fingerprint() {
     return this.#read.fingerprint ?? this.#settled?.question;
   }
 
-  /** What the model gets, once the call is over. */
+  /** What the model gets, once the call has ended. */
   get settled() {
     return this.#settled;
   }
 
-  /** Ends the call with what the tool answered. A refused call stays what it is. */
+  /** Ends the call with the tool's answer. A refused call stays refused. */
   close(output, about = {}) {
     return this.#end({ ...written(output), ...outcome(about) });
   }
@@ -61,7 +61,7 @@ class Ticket {
     return this.#endAsync({ failed: JSON.stringify(failed), ...outcome(about) });
   }
 
-  /** Ends the call without an outcome: it goes on elsewhere. Leaving a ticket alone means the same, later. */
+  /** Ends the call without an outcome: it continues elsewhere. Abandoning a ticket has the same effect, later. */
   abandon() {
     this.#settled ??= new Settled(this.#gate, checked(() => this.#native.closeUnknown()));
     return this.#settled;
@@ -87,7 +87,7 @@ class Ticket {
     }
   }
 
-  /** The outcome as JSON. Its members are JSON already. */
+  /** The outcome as JSON. Its members are already JSON. */
   #outcomeText(members) {
     members.latency_us ??= Math.round((performance.now() - this.#opened) * 1000);
     members.attempts ??= 1;
@@ -95,7 +95,7 @@ class Ticket {
   }
 }
 
-/** What a tool answered. A value that JSON cannot hold is the tool's fault, and the gate says so. */
+/** A tool's answer. A value that JSON cannot represent is the tool's fault, and the gate says so. */
 function written(output) {
   try {
     return { output: toText(output instanceof Uint8Array ? decoded(output) : (output ?? null)) };

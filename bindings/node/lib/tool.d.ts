@@ -10,7 +10,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** A JSON Schema, written with `as const` where the types of the arguments should follow from it. */
+/** A JSON Schema, written with `as const` if the argument types should be inferred from it. */
 export interface PlainSchema {
   readonly type?: string | readonly string[];
   readonly [keyword: string]: unknown;
@@ -63,11 +63,11 @@ export interface CallContext {
   session: string | number | undefined;
   turn: number | string | undefined;
   round: number | string | undefined;
-  /** The same for the same tool and arguments: together with the id a good idempotency key. */
+  /** Equal for the same tool and arguments: together with the id, a good idempotency key. */
   fingerprint: string;
   /** How often the function has already run for this call. */
   attempt: number;
-  /** Aborted when the call's time is up, or its caller went away. */
+  /** Aborted when the call times out, or its caller goes away. */
   signal: AbortSignal;
 }
 
@@ -77,15 +77,15 @@ export interface ToolOptions<S, O> {
   /** A Zod 4 schema, any Standard Schema with JSON Schema, or a JSON Schema. */
   input?: S;
   output?: object;
-  /** What a call does to the world. Tools of which nothing is said are treated with care. */
+  /** What a call does to the world. Tools without this are treated with care. */
   effect?: Effect;
-  /** Whether the same call twice is as good as once. */
+  /** Whether calling twice has the same effect as calling once. */
   idempotent?: boolean;
-  /** How long a call may take; a minute if absent. */
+  /** How long a call may take; one minute by default. */
   timeoutMs?: number;
-  /** How often a call that failed for a reason that passes is run again, where that does no harm. */
+  /** How often a call that failed temporarily is retried, if that does no harm. */
   retries?: number;
-  /** Looks at a result; what it finds goes to the model. */
+  /** Checks a result; its finding goes to the model. */
   check?: (output: Awaited<O>, args: InferInput<S>) => Finding | undefined | null;
   run?: (args: InferInput<S>, context: CallContext) => O;
 }
@@ -103,18 +103,21 @@ export declare class ToolDefinition<S, O> {
 export declare function tool<const S extends StandardSchema | PlainSchema, O>(options: ToolOptions<S, O>): ToolDefinition<S, O>;
 
 export interface InvokeOptions extends Place {
-  /** Ends the call when it is aborted; the model is told that it was cancelled. */
+  /** Ends the call when aborted; the model is told that it was cancelled. */
   signal?: AbortSignal;
 }
 
-/** Tools with their functions: judges a call, runs it, judges its result. Nothing that a tool does ends more than its own call. */
+/**
+ * Tools with their functions: judges a call, runs it, judges its result. A failing tool never affects more than its own
+ * call.
+ */
 export declare class Toolbox {
   constructor(tools: readonly ToolDefinition<any, any>[], options?: GateOptions);
   readonly gate: Gate;
-  /** One call, from the model's words to what the model hears. It never rejects because of the call or the tool. */
+  /** Handles one call, from the model's output to the model's input. Never rejects because of the call or the tool. */
   invoke(call: CallInput, options?: InvokeOptions): Promise<Settled>;
-  /** The calls of one answer side by side, in the same round. */
+  /** Runs the calls of one answer concurrently, in the same round. */
   invokeAll(calls: readonly CallInput[], options?: InvokeOptions): Promise<Settled[]>;
-  /** The tools as a provider's API takes them. */
+  /** The tools as a provider's API accepts them. */
   declare(provider: Provider): JsonObject[];
 }

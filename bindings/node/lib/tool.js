@@ -6,10 +6,10 @@ const { peer } = require('./peer.js');
 
 const EFFECTS = { read: { readOnlyHint: true }, write: { destructiveHint: false }, destructive: { destructiveHint: true } };
 
-/** A tool with its function. It is written as a declaration in MCP's shape, so a gate takes it as any other tool. */
+/** A tool with its function. It serialises to an MCP declaration, so a gate accepts it like any other tool. */
 class ToolDefinition {
   constructor({ name, description, input = { type: 'object' }, output, effect, idempotent, timeoutMs, retries, check, run }) {
-    if (typeof name !== 'string' || name === '') throw new TypeError('a tool has a name');
+    if (typeof name !== 'string' || name === '') throw new TypeError('a tool needs a name');
     if (run !== undefined && typeof run !== 'function') throw new TypeError(`${name}: run must be a function`);
     if (effect !== undefined && effect !== 'unknown' && !EFFECTS[effect]) {
       throw new TypeError(`${name}: unknown effect ${effect}; known are unknown, ${Object.keys(EFFECTS).join(', ')}`);
@@ -21,7 +21,7 @@ class ToolDefinition {
     this.outputSchema = output && jsonSchema(output, 'output', name);
   }
 
-  /** What the caller's own types make of arguments that the gate accepted, or what they object to. */
+  /** What the caller's own types turn accepted arguments into, or their objections. */
   async typed(args) {
     const validate = this.input?.['~standard']?.validate;
     if (!validate) return { value: args };
@@ -62,14 +62,14 @@ function jsonSchema(schema, io, name) {
   );
 }
 
-/** Standard Schema's own way, and the method that Zod gives its schemas. */
+/** Standard Schema's own method, and the one on Zod schemas. */
 function ownSchema(schema, standard, io) {
   if (standard.jsonSchema?.[io]) return standard.jsonSchema[io]({ target: 'draft-2020-12' });
   if (standard.vendor === 'zod' && typeof schema.toJSONSchema === 'function') return schema.toJSONSchema({ io });
   return undefined;
 }
 
-/** Zod before it had the method: the function of the package, which must be there, since the schema was made with it. */
+/** Zod before it had the method: the package's function, which must exist, since the schema was made with it. */
 function zodSchema(schema, standard, io) {
   if (standard.vendor !== 'zod' || !schema._zod) return undefined;
   return peer('zod').toJSONSchema(schema, { io });

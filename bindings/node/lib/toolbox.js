@@ -1,8 +1,8 @@
 'use strict';
 // Tools with their functions: judges a call, runs it, judges its result.
 //
-// How long a call may take, and whether it is tried again, is the core's word (`runPlan`, `retryWait`); here are only
-// the clock and the promise.
+// The core decides how long a call may take and whether it is retried (`runPlan`, `retryWait`); only the clock and the
+// promise are here.
 
 const { setTimeout: sleep } = require('node:timers/promises');
 
@@ -16,16 +16,16 @@ class Toolbox {
 
   constructor(tools, options = {}) {
     for (const tool of tools) {
-      if (!(tool instanceof ToolDefinition) || !tool.run) throw new TypeError('a toolbox takes tools of tool(), with a function `run`');
+      if (!(tool instanceof ToolDefinition) || !tool.run) throw new TypeError('a toolbox takes tools made with tool() that have a `run` function');
       this.#tools.set(tool.name, tool);
     }
-    // What a tool says of itself is the operator's word here: it is this program's own tool.
+    // What a tool declares about itself is trusted here: it is this program's own tool.
     const declared = tools.filter((tool) => tool.effect).map((tool) => [tool.name, tool.effect]);
     const effects = { ...Object.fromEntries(declared), ...options.effects };
     this.gate = new Gate(tools, { ...options, effects });
   }
 
-  /** One call, from the model's words to what the model hears. It never rejects because of the call or the tool. */
+  /** Handles one call, from the model's output to the model's input. Never rejects because of the call or the tool. */
   async invoke(call, { signal, ...place } = {}) {
     const { value, failed: broken, objections } = await this.#typed(call);
     const ticket = this.gate.waits
@@ -41,7 +41,7 @@ class Toolbox {
     return ticket[end](failed ?? output, about);
   }
 
-  /** The calls of one answer side by side, in the same round. */
+  /** Runs the calls of one answer concurrently, in the same round. */
   invokeAll(calls, options = {}) {
     return Promise.all(calls.map((call) => this.invoke(call, options)));
   }
@@ -51,8 +51,8 @@ class Toolbox {
   }
 
   /**
-   * The arguments as the tool's own types make them. What these object to comes before admission: such a call has not run, so it
-   * counts as a refused one.
+   * The arguments as converted by the tool's own types. Their objections come before admission: such a call has not
+   * run, so it counts as refused.
    */
   async #typed(call) {
     const verdict = this.gate.judge(call);
@@ -65,7 +65,7 @@ class Toolbox {
     }
   }
 
-  /** The core's plan for a tool, with what the tool itself says where the policy says nothing. */
+  /** The core's plan for a tool; the tool's own settings count where the policy is silent. */
   #plan(tool) {
     const { timeoutMs = null, retries = null } = tool;
     return this.gate.read(this.gate.native.runPlan(tool.name, timeoutMs, retries));
@@ -90,7 +90,7 @@ class Toolbox {
     }
   }
 
-  /** At most so many calls of one tool at once; the others wait in order. */
+  /** Limits the concurrent calls of one tool; the others wait in order. */
   async #permitted({ tool, plan }, work) {
     if (!plan.concurrency) return work();
     const queue = this.#running.get(tool.name) ?? { free: plan.concurrency, waiting: [] };
@@ -107,7 +107,7 @@ class Toolbox {
   }
 }
 
-/** One try: within its time, and as long as its caller waits. */
+/** One attempt: within its timeout, and as long as its caller waits. */
 async function once({ tool, ticket, signal, attempts, plan, context }, args) {
   if (signal?.aborted) return { failed: { kind: attempts ? 'cancelled' : 'not_started' }, started: false };
   const controller = new AbortController();
@@ -127,12 +127,12 @@ async function once({ tool, ticket, signal, attempts, plan, context }, args) {
   })();
   const outcome = await Promise.race([running, ended]);
   clearTimeout(timer);
-  // Tells a tool that is still running that its result is not waited for.
+  // Signals a tool that is still running that its result is no longer needed.
   controller.abort(new CallwrightError('the call is over'));
   return { ...outcome, started: true };
 }
 
-/** What a tool threw, in the classes of the core. Only what it says on purpose goes to the model. */
+/** Classifies what a tool threw for the core. Only deliberate messages go to the model. */
 function failure(error) {
   if (error instanceof ToolError) {
     const { code, message: detail, hint, recommendations, next } = error;

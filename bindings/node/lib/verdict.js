@@ -1,5 +1,5 @@
 'use strict';
-// What the gate says about a call, as an object. Nothing of it is read before it is asked for.
+// The gate's verdict on a call, as an object. Parsed lazily.
 
 const { checked } = require('./errors.js');
 const { fromText, toText } = require('./json.js');
@@ -13,7 +13,10 @@ class Verdict {
   #line;
   #arguments;
 
-  /** `text` is the verdict line; `null` for a valid call, of which the tool and the arguments as sent say everything. */
+  /**
+   * `text` is the verdict line; `null` for a valid call, which is fully described by the tool and the arguments as
+   * sent.
+   */
   constructor(gate, text, tool, sent) {
     this.#gate = gate;
     this.#text = text;
@@ -31,7 +34,7 @@ class Verdict {
     return this.#text === null || this.#read().verdict !== 'refused';
   }
 
-  /** The tool; of a repaired call the one that was meant. */
+  /** The tool; for a repaired call, the one that was meant. */
   get tool() {
     return this.#text === null ? this.#tool : this.#read().tool;
   }
@@ -40,7 +43,7 @@ class Verdict {
     return this.#text === null ? undefined : this.#read().id;
   }
 
-  /** The arguments to run the tool with; of a refused call what the model sent, if it could be read. */
+  /** The arguments to run the tool with; for a refused call, what the model sent, if it could be read. */
   get arguments() {
     if (this.#text === null) return (this.#arguments ??= typeof this.#sent === 'string' ? this.#gate.read(written(this.#sent)) : this.#sent);
     const { verdict, arguments: read } = this.#read();
@@ -55,7 +58,7 @@ class Verdict {
     return this.#text === null ? undefined : this.#read().failure;
   }
 
-  /** What to tell the model, if the call was refused. */
+  /** The text for the model, if the call was refused. */
   get feedback() {
     return this.#text === null ? undefined : this.#read().feedback;
   }
@@ -64,12 +67,12 @@ class Verdict {
     return this.#text === null ? undefined : this.#read().warning;
   }
 
-  /** How the model wrote a call that was taken out of a message. */
+  /** How the model wrote a call that was extracted from a message. */
   get rescued() {
     return this.#read().rescued;
   }
 
-  /** The verdict in a provider's shape: a call that may run as the call it is, a refused one as its tool result. */
+  /** The verdict in a provider's format: a call that may run as a call, a refused one as its tool result. */
   render(provider) {
     const line = this.#callLine();
     return this.#gate.read(checked(() => this.#gate.native.render(line, provider)));
@@ -106,7 +109,7 @@ function written(text) {
   return trimmed === '' || trimmed === 'null' ? '{}' : trimmed;
 }
 
-/** A call that is over: refused, or with its outcome judged. This is what the model hears of it. */
+/** A finished call: refused, or with its outcome judged. Contains what the model gets. */
 class Settled {
   #gate;
   #native;
@@ -131,12 +134,12 @@ class Settled {
     return this.#gate.read(this.#native.presented());
   }
 
-  /** Of a call that was refused because of what came before it: its identity, for the user's answer. */
+  /** For a call that was refused because of its history: its identity, for the user's answer. */
   get question() {
     return this.#native.question ?? undefined;
   }
 
-  /** The tool result in a provider's shape. */
+  /** The tool result in a provider's format. */
   message(provider) {
     return this.#gate.read(checked(() => this.#native.render(provider)));
   }

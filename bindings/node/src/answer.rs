@@ -1,4 +1,4 @@
-//! Whole answers and histories of providers → their calls, texts and results, as JSON.
+//! Reads whole answers and histories of providers; returns their calls, texts and results as JSON.
 
 use callwright::call::{Arguments, Completeness};
 use callwright::json::{Value, read_value};
@@ -69,7 +69,7 @@ fn entry<'v>(entry: &'v HistoryEntry<'v>) -> Value<'v> {
             ("is_error", Value::Bool(result.is_error)),
         ]),
         HistoryEntry::Tools(tools) => object([("tools", Value::Array(tools.clone()))]),
-        // What a newer core knows and this binding does not.
+        // Something that a newer core knows and this binding does not.
         _ => Value::Null,
     }
 }

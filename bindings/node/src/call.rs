@@ -1,4 +1,4 @@
-//! A call between `open` and `close`, and a call that is over, as classes of JavaScript.
+//! A call between `open` and `close`, and a finished call, as JavaScript classes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,14 +27,14 @@ pub struct NativeCall {
     call: Option<OpenCall>,
 }
 
-/// A call that is over: refused, or with its outcome judged.
+/// A finished call: refused, or with its outcome judged.
 #[napi]
 pub struct NativeSettled {
     guard: Arc<Guard>,
     settled: SettledCall,
 }
 
-/// How a call went: one of `output` and `failed`, and what a check of the caller's found.
+/// The outcome of a call: either `output` or `failed`, and the finding of the caller's own check.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outcome<'j> {
@@ -42,7 +42,7 @@ struct Outcome<'j> {
     output: Option<&'j RawValue>,
     #[serde(default)]
     is_error: bool,
-    /// What the tool answered and JSON cannot hold.
+    /// A tool's answer that JSON cannot represent.
     #[serde(default)]
     unwritable: Option<Unwritable>,
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Outcome<'j> {
     latency_us: u64,
 }
 
-/// `null` is an answer, too.
+/// `null` is also an answer.
 fn also_null<'j, D: Deserializer<'j>>(
     reader: D,
 ) -> std::result::Result<Option<&'j RawValue>, D::Error> {
@@ -79,7 +79,7 @@ impl NativeCall {
         }
     }
 
-    /// Whether it may run: it was admitted, and is not closed.
+    /// Whether it may run: it was admitted and is not closed.
     #[napi(getter, catch_unwind)]
     pub fn is_open(&self) -> bool {
         self.call
@@ -92,7 +92,7 @@ impl NativeCall {
     pub fn line(&self) -> Result<String> {
         let call = self.held()?;
         match (call.ticket(), call.refusal()) {
-            // By hand, so that the digits of long numbers stay.
+            // Written by hand, so that long numbers keep their digits.
             (Some(ticket), _) => Ok(format!(
                 r#"{{"tool":{},"arguments":{},"edited":{},"fingerprint":"{}"}}"#,
                 json!(ticket.tool().name()),
@@ -122,8 +122,7 @@ impl NativeCall {
         self.closing(&outcome).map(AsyncTask::new)
     }
 
-    /// Ends the call without an outcome: what became of it is not known here. Returns what the model gets of a refused
-    /// call.
+    /// Ends the call without an outcome, which is unknown here. For a refused call, returns what the model gets.
     #[napi(catch_unwind)]
     pub fn close_unknown(&mut self) -> Result<NativeSettled> {
         let settled = self.take()?.close_unknown(&self.guard);
@@ -138,7 +137,7 @@ impl NativeCall {
         self.call.take().ok_or_else(closed)
     }
 
-    /// Takes the call only if the outcome can be read: a mistake in it must not cost the ticket.
+    /// Takes the call only if the outcome can be read: a mistake in it must not use up the ticket.
     fn closing(&mut self, outcome: &Text) -> Result<CloseTask> {
         self.held()?;
         let (ran, attempts, latency) = read_outcome(&outcome.0)?;
@@ -160,7 +159,7 @@ impl Drop for NativeCall {
 }
 
 fn closed() -> napi::Error {
-    thrown("this call is closed already; a ticket is good for one outcome")
+    thrown("this call is already closed; a ticket is good for one outcome")
 }
 
 fn read_outcome(json: &str) -> Result<(Ran<'static>, u32, Duration)> {
@@ -177,7 +176,7 @@ fn read_outcome(json: &str) -> Result<(Ran<'static>, u32, Duration)> {
             why,
         }),
         (None, None, Some(failed)) => Ran::failed(failed.into_core().map_err(thrown)?),
-        _ => return Err(thrown("an outcome has either `output` or `failed`")),
+        _ => return Err(thrown("an outcome needs either `output` or `failed`")),
     };
     let finding = outcome.finding.map(FindingOutcome::into_core).transpose();
     let ran = ran.with_finding(finding.map_err(thrown)?);
@@ -225,7 +224,7 @@ impl Task for CloseTask {
 
 #[napi]
 impl NativeSettled {
-    /// The verdict line, with what became of the result.
+    /// The verdict line, including the result's verdict.
     #[napi(catch_unwind)]
     pub fn line(&self) -> String {
         self.settled.line(self.guard.feedback())
@@ -256,7 +255,7 @@ impl NativeSettled {
         json!({"is_error": presented.is_error, "content": content, "shown": shown, "note": presented.note}).to_string()
     }
 
-    /// The tool result in a provider's shape, as JSON.
+    /// The tool result in a provider's format, as JSON.
     #[napi(catch_unwind)]
     pub fn render(&self, provider_name: String) -> Result<String> {
         let shape = provider(&provider_name).map_err(thrown)?;
@@ -266,7 +265,7 @@ impl NativeSettled {
             .to_string())
     }
 
-    /// Of a call that was refused because of what came before it: its identity, for the user's answer.
+    /// For a call that was refused because of its history: its identity, for the user's answer.
     #[napi(getter, catch_unwind)]
     pub fn question(&self) -> Option<String> {
         match &self.settled.settled().failure()?.cause {

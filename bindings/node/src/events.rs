@@ -1,4 +1,4 @@
-//! Events for JavaScript: each as a line of JSON, called on the event loop from the thread of its sink.
+//! Events for JavaScript: each as a line of JSON, delivered on the event loop from the sink's thread.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use napi_derive::napi;
 
 use crate::thrown;
 
-/// Calls JavaScript from any thread. It is weak: waiting for events keeps no process alive. `lib/` gives only functions that never
-/// throw.
+/// Calls JavaScript from any thread. It is weak: waiting for events does not keep the process alive. `lib/` only passes
+/// functions that never throw.
 type EventFunction = ThreadsafeFunction<String, (), String, Status, false, true>;
 
-/// A function that wants some events.
+/// A function that listens to some events.
 #[napi(object, object_to_js = false)]
 pub struct Listener<'env> {
     /// Which ones, by name.
@@ -82,7 +82,7 @@ fn listen(sinks: SinksBuilder, listener: Listener<'_>) -> napi::Result<SinksBuil
         .build_callback(|context| Ok(context.value))?;
     Ok(sinks.on(wants, move |event: &Event| {
         let line = event_text(event, Values::Masked, true);
-        // An environment that is going away hears no more events.
+        // An environment that is shutting down gets no more events.
         let _ = function.call(line, ThreadsafeFunctionCallMode::NonBlocking);
     }))
 }

@@ -1,4 +1,4 @@
-//! The gate as a class of JavaScript.
+//! The gate as a JavaScript class.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +22,10 @@ use crate::events::{Listener, RecordFile, start};
 use crate::text::Text;
 use crate::thrown;
 
-/// The longest time limit of a tool: a day, in seconds, as in a policy.
+/// The longest timeout of a tool: a day, in seconds, as in a policy.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
 
-/// A gate. Shared with the tasks that it starts.
+/// A gate, shared with the tasks that it starts.
 #[napi]
 pub struct NativeGate {
     guard: Arc<Guard>,
@@ -51,8 +51,8 @@ impl NativeGate {
         })
     }
 
-    /// Judges a call whose arguments came as text. Returns nothing for a valid call, whose arguments the caller has;
-    /// the verdict line for any other.
+    /// Judges a call whose arguments came as text. Returns nothing for a valid call, since the caller has its
+    /// arguments; the verdict line for any other.
     #[napi(catch_unwind)]
     pub fn judge(&self, tool: Text, arguments: Text) -> Option<String> {
         self.objection(&Call::from_text(tool.0, arguments.0))
@@ -75,14 +75,14 @@ impl NativeGate {
         Ok(self.objection(&call))
     }
 
-    /// Judges a call line in any shape. Returns its verdict line.
+    /// Judges a call line in any format. Returns its verdict line.
     #[napi(catch_unwind)]
     pub fn judge_line(&self, line: Text) -> Result<String> {
         let call = wire::read_line(&line.0).map_err(thrown)?;
         Ok(self.guard.verdict_line(&call))
     }
 
-    /// The verdict on a call line in a provider's shape, as JSON.
+    /// The verdict on a call line in a provider's format, as JSON.
     #[napi(catch_unwind)]
     pub fn render(&self, line: Text, provider_name: String) -> Result<String> {
         let shape = provider(&provider_name).map_err(thrown)?;
@@ -92,13 +92,13 @@ impl NativeGate {
             .render(shape, &call, &self.guard.gate().judge(&call)))
     }
 
-    /// Takes calls out of the text of a message and judges them.
+    /// Extracts calls from the text of a message and judges them.
     #[napi(catch_unwind)]
     pub fn rescue(&self, text: Text) -> String {
         self.rescued(&Message::from_text(text.0))
     }
 
-    /// The same for a line that holds a message, in any shape.
+    /// The same for a line that contains a message, in any format.
     #[napi(catch_unwind)]
     pub fn rescue_line(&self, line: Text) -> Result<String> {
         match wire::read_recorded_line(&line.0).map_err(thrown)? {
@@ -168,7 +168,7 @@ impl NativeGate {
         }))
     }
 
-    /// The tools as a provider's API takes them, as a JSON list.
+    /// The tools as a provider's API accepts them, as a JSON list.
     #[napi(catch_unwind)]
     pub fn declare(&self, provider_name: String) -> Result<String> {
         let shape = provider(&provider_name).map_err(thrown)?;
@@ -187,7 +187,7 @@ impl NativeGate {
         self.guard.settings(&tool).map_err(thrown)
     }
 
-    /// How calls of a tool are run, as JSON. What the tool says of itself counts where the policy says nothing.
+    /// How calls of a tool are run, as JSON. The tool's own settings count where the policy is silent.
     #[napi(catch_unwind)]
     pub fn run_plan(
         &self,
@@ -230,7 +230,7 @@ impl NativeGate {
 
     fn known(&self, tool: &str) -> Result<&Tool> {
         let known = self.guard.gate().tool(tool);
-        known.ok_or_else(|| thrown(format_args!("there is no tool `{tool}`")))
+        known.ok_or_else(|| thrown(format_args!("unknown tool `{tool}`")))
     }
 
     /// The thresholds for repeated calls, as JSON.
@@ -239,13 +239,13 @@ impl NativeGate {
         self.guard.admission()
     }
 
-    /// Problems worth a look, one sentence each.
+    /// Warnings, one sentence each.
     #[napi(catch_unwind)]
     pub fn warnings(&self) -> Vec<String> {
         self.guard.warnings().to_vec()
     }
 
-    /// Hands over the events that are waiting, for at most so many milliseconds.
+    /// Delivers waiting events, for at most this many milliseconds.
     #[napi(catch_unwind)]
     pub fn flush_now(&self, timeout_ms: u32) -> bool {
         self.guard
@@ -285,7 +285,7 @@ pub struct OpenTask {
     guard: Arc<Guard>,
     call: Option<Call<'static>>,
     place: Option<(String, Moment)>,
-    /// What the caller's own types object to: a JSON Pointer and a sentence each.
+    /// The objections of the caller's own types: a JSON Pointer and a sentence each.
     objections: Vec<(String, String)>,
 }
 
@@ -326,7 +326,7 @@ impl OpenTask {
     }
 }
 
-/// Where in a conversation a call is made: `session`, `turn` and `round`, as they are beside a recorded call.
+/// Where in a conversation a call is made: `session`, `turn` and `round`, as next to a recorded call.
 fn read_place(place: &str) -> Result<Option<(String, Moment)>> {
     let recorded = wire::read_recorded(place).map_err(thrown)?;
     let place = recorded.place();
@@ -347,7 +347,7 @@ impl Task for OpenTask {
     }
 }
 
-/// Gives a user's answer to the ledger, which may be a server.
+/// Passes a user's answer to the ledger, which may be a server.
 pub struct AnswerTask {
     guard: Arc<Guard>,
     session: String,

@@ -1,10 +1,10 @@
-//! The addon: the gate of `callwright` as functions and classes of Node.
+//! The addon: callwright's gate as Node functions and classes.
 //!
-//! Texts come in and go out: tools, options, calls and outcomes as JSON, verdicts as the lines of the contract. The JavaScript in
-//! `lib/` makes objects of them; it is the only caller. Nothing is decided here.
+//! Takes and returns text: tools, options, calls and outcomes as JSON, verdicts as the contract's lines. The JavaScript
+//! in `lib/` turns them into objects; it is the only caller. Decides nothing itself.
 //!
-//! Every function catches panics and throws them as errors. What waits for a server or a disk runs on Node's pool of
-//! threads and returns a promise, so the event loop is never held up by more than the judging of one call.
+//! Every function catches panics and throws them as errors. Anything that waits for a server or a disk runs on Node's
+//! thread pool and returns a promise, so the event loop is never blocked for longer than it takes to judge one call.
 
 mod answer;
 mod call;

@@ -1,7 +1,7 @@
-//! Recorded traffic, judged and counted: files by their paths, or records that JavaScript hands in.
+//! Judges and counts recorded traffic: files by their paths, or records passed in from JavaScript.
 //!
-//! A replay runs on threads of its own. Records wait in a short queue, and handing in more waits on Node's pool of threads,
-//! so neither the memory nor the event loop depends on how fast they come.
+//! A replay runs on its own threads. Records wait in a short queue, and passing in more waits on Node's thread pool, so
+//! neither memory nor the event loop depends on how fast they come.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -27,11 +27,11 @@ const WAITING: usize = 4;
 type Batch = Vec<String>;
 type Counted = std::result::Result<Summary, String>;
 
-/// What a replay counted.
+/// The counts of a replay.
 #[napi]
 pub struct NativeSummary(Mutex<Summary>);
 
-/// A replay of records that are handed in.
+/// A replay of records that are passed in.
 #[napi]
 pub struct NativeReplay {
     records: Arc<Mutex<Option<SyncSender<Batch>>>>,
@@ -72,7 +72,7 @@ pub fn replay_files(
 
 #[napi]
 impl NativeReplay {
-    /// Starts to count records under a name.
+    /// Starts counting records under a name.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         name: String,
@@ -95,7 +95,7 @@ impl NativeReplay {
         })
     }
 
-    /// Hands in records, each a JSON text. The promise is kept when there is room for them.
+    /// Passes in records, each a JSON string. The promise resolves when there is room for them.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn push(&self, records: Vec<String>) -> AsyncTask<PushTask> {
         let sender = self.records.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,7 @@ impl NativeReplay {
         })
     }
 
-    /// Waits for the counts of everything that was handed in.
+    /// Waits for the counts of everything that was passed in.
     #[napi(catch_unwind, ts_return_type = "Promise<NativeSummary>")]
     pub fn finish(&self) -> AsyncTask<FinishTask> {
         self.records
@@ -125,14 +125,14 @@ impl NativeSummary {
         Ok(NativeSummary(Mutex::new(summary)))
     }
 
-    /// Packed, for another process.
+    /// Compressed, for another process.
     #[napi(catch_unwind)]
     pub fn to_bytes(&self) -> Result<Buffer> {
         let bytes = self.held().to_bytes().map_err(thrown)?;
         Ok(bytes.into())
     }
 
-    /// Adds what another part has counted; a part with an id counts once.
+    /// Adds the counts of another part; a part with an id counts once.
     #[napi(catch_unwind)]
     pub fn merge(&self, other: &NativeSummary) -> Result<()> {
         let other = other.held().clone();
@@ -188,7 +188,7 @@ impl Task for PushTask {
     fn compute(&mut self) -> Result<()> {
         let records = std::mem::take(&mut self.records);
         let sent = self.sender.take().map(|sender| sender.send(records));
-        // A replay that has failed takes no more; `finish` says why.
+        // A replay that has failed accepts no more; `finish` says why.
         sent.map(|_| ())
             .ok_or_else(|| thrown("this replay is finished"))
     }

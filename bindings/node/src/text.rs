@@ -1,4 +1,4 @@
-//! Texts from JavaScript with one call into the engine instead of two.
+//! Reads strings from JavaScript with one call into the engine instead of two.
 //!
 //! A call has a few hundred bytes. Asking for the length first, as `napi` does, converts the text twice; here it is
 //! converted into a buffer that is usually large enough, and only asked for again if that was full.
@@ -9,10 +9,10 @@ use std::ptr;
 use napi::bindgen_prelude::{FromNapiValue, TypeName, ValidateNapiValue};
 use napi::{Result, ValueType, check_status, sys};
 
-/// How long a text may be to need one conversion: nine of ten calls are shorter.
+/// How long a string may be to need only one conversion: nine out of ten calls are shorter.
 const USUAL: usize = 1024;
 
-/// A text of JavaScript's. Lone surrogates have become U+FFFD, so `lib/` refuses texts that hold one.
+/// A JavaScript string. Lone surrogates have become U+FFFD, so `lib/` rejects strings that contain one.
 pub struct Text(pub(crate) String);
 
 impl TypeName for Text {
@@ -42,7 +42,7 @@ impl FromNapiValue for Text {
             )
         };
         check_status!(status, "expected a string")?;
-        // A character that does not fit is left out whole, and the longest has four bytes.
+        // A character that does not fit is left out completely, and the longest has four bytes.
         if written + 4 < USUAL {
             // SAFETY: so many bytes were written, and the engine writes UTF-8.
             let bytes = unsafe { std::slice::from_raw_parts(usual.as_ptr().cast::<u8>(), written) };

@@ -139,7 +139,7 @@ test('a ticket is good for one outcome', () => {
     tool_use_id: 'call_1',
     content: '{"orders":[1,1180591620717411303424]}',
   });
-  assert.throws(() => ticket.close('again'), /closed already/);
+  assert.throws(() => ticket.close('again'), /already closed/);
 });
 
 test('an MCP result says itself whether it failed', () => {

@@ -18,7 +18,7 @@ from typing import Any, Literal, Optional
 
 import callwright
 
-#: How many calls of each kind are measured: enough that one does not matter.
+#: How many calls of each kind are measured: enough that a single one does not matter.
 MOST = 4000
 
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}

@@ -1,4 +1,4 @@
-//! Calls of any shape, out of objects of Python.
+//! Reads calls in any format from Python objects.
 
 use callwright::call::{Arguments, Completeness};
 use callwright::json::Value;
@@ -11,7 +11,7 @@ use crate::convert::{from_python, to_python, type_name};
 use crate::fault;
 use crate::keys::Keys;
 
-/// Where calls of the known shapes have their arguments.
+/// Where calls in the known formats have their arguments.
 const ARGUMENTS: [&[&str]; 7] = [
     &["arguments"],
     &["input"],
@@ -63,14 +63,14 @@ impl Call {
     }
 }
 
-/// A call, and the dictionary that its arguments came in, if they did.
+/// A call, and the dictionary that contained its arguments, if any.
 pub(crate) struct Incoming<'py> {
     pub(crate) call: callwright::Call<'static>,
     pub(crate) sent: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Incoming<'py> {
-    /// Reads a call in any shape, or the name of a tool and its arguments.
+    /// Reads a call in any format, or the name of a tool and its arguments.
     pub(crate) fn read(
         gate: &Gate,
         call: &Bound<'py, PyAny>,
@@ -92,11 +92,11 @@ impl<'py> Incoming<'py> {
         Ok(read)
     }
 
-    /// The dictionary that was sent, if these are its members: it goes on as it is.
+    /// The dictionary that was sent, if these are its members: it is passed on unchanged.
     pub(crate) fn same(&self, arguments: &Value<'_>) -> Option<Py<PyAny>> {
         let sent = self.sent.as_ref()?;
         let is_same = match &self.call.arguments {
-            // Read from this very object.
+            // Read from this object.
             Arguments::Value(value) => value == arguments,
             _ => false,
         };
@@ -126,7 +126,7 @@ fn named<'py>(tool: &Bound<'py, PyAny>, arguments: &Bound<'py, PyAny>) -> PyResu
 }
 
 fn shaped<'py>(gate: &Gate, call: &Bound<'py, PyAny>) -> PyResult<Incoming<'py>> {
-    // A line that cannot be read may hold a secret of any tool.
+    // An unreadable line may contain a secret of any tool.
     let told = |error: callwright::Error| {
         fault(if gate.takes_secrets() {
             error.unquoted()
@@ -152,17 +152,16 @@ fn shaped<'py>(gate: &Gate, call: &Bound<'py, PyAny>) -> PyResult<Incoming<'py>>
         };
         return Ok(Incoming { call: read, sent });
     }
-    // The objects of the official SDKs are models of Pydantic.
+    // The objects of the official SDKs are Pydantic models.
     if let Ok(dump) = call.getattr("model_dump") {
         return shaped(gate, &dump.call0()?);
     }
     let kind = type_name(call);
-    let why =
-        format!("a call is a dictionary, a line of JSON or an object of an SDK, found {kind}");
+    let why = format!("a call must be a dictionary, a line of JSON or an SDK object, found {kind}");
     Err(PyTypeError::new_err(why))
 }
 
-/// The dictionary in a call that holds these arguments.
+/// The dictionary in a call that contains these arguments.
 fn sent_in<'py>(call: &Bound<'py, PyAny>, arguments: &Value<'_>) -> Option<Bound<'py, PyAny>> {
     ARGUMENTS.iter().find_map(|path| {
         let inner = path

@@ -1,7 +1,7 @@
-//! Values of Python ↔ the JSON tree of the core.
+//! Converts between Python values and the core's JSON tree.
 //!
-//! Into Python nothing is lost: integers have all their digits. Out of Python only what JSON can hold is taken; anything
-//! else is a `TypeError` or a `ValueError` that says where it is.
+//! Nothing is lost on the way into Python: integers keep all their digits. From Python, only what JSON can represent is
+//! accepted; anything else is a `TypeError` or a `ValueError` that names the place.
 
 use callwright::json::{Path, Value, read_value};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -10,10 +10,11 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::keys::Keys;
 
-/// How deeply a value of Python may be nested. The gate refuses far less as too deep; this ends what contains itself.
+/// How deeply a Python value may be nested. The gate's own limit is far lower; this one stops values that contain
+/// themselves.
 const DEEPEST: usize = 1_000;
 
-/// A JSON value as an object of Python. (The core refuses numbers beyond 1e308, so every integer has fewer digits than
+/// A JSON value as a Python object. (The core refuses numbers beyond 1e308, so every integer has fewer digits than
 /// any interpreter reads.)
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
@@ -48,7 +49,7 @@ pub(crate) fn to_python<'py>(
     })
 }
 
-/// A value as JSON text → an object of Python.
+/// JSON text as a Python object.
 pub(crate) fn text_to_python<'py>(
     py: Python<'py>,
     text: &str,
@@ -58,7 +59,7 @@ pub(crate) fn text_to_python<'py>(
     to_python(py, &value, keys)
 }
 
-/// Why an object of Python is not JSON, and where.
+/// Why a Python object is not JSON, and where.
 pub(crate) struct NotJson {
     /// From the inside out.
     path: Vec<Step>,
@@ -123,10 +124,10 @@ impl From<NotJson> for PyErr {
     }
 }
 
-/// An object of Python as a JSON value.
+/// A Python object as a JSON value.
 ///
 /// # Errors
-/// Fails if JSON cannot hold it.
+/// Fails if JSON cannot represent it.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> Result<Value<'static>, NotJson> {
     read(object, 0)
 }
@@ -221,7 +222,7 @@ fn read_float(number: f64) -> Result<Value<'static>, NotJson> {
     literal(&format!("{number:?}"))
 }
 
-/// A number as it is written.
+/// A number as written.
 fn literal(text: &str) -> Result<Value<'static>, NotJson> {
     let read = read_value(text).map(Value::into_owned);
     read.map_err(|_| Reason::Value("the number is out of range".to_owned()).into())

@@ -1,4 +1,4 @@
-//! Events for Python: functions that are called with each one, and files of JSON Lines.
+//! Events for Python: callback functions, and JSON Lines files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::convert::text_to_python;
 use crate::keys::Keys;
 
-/// Where events go, kept so that it can be started again.
+/// Where events go, kept so that the sinks can be restarted.
 pub(crate) struct Recipe {
     sinks: Vec<Destination>,
     values: Values,
@@ -89,7 +89,7 @@ impl Sink for FunctionSink {
                 .and_then(|event| function.call1((event,)));
             called.map(drop).map_err(|error| {
                 let told = error.to_string();
-                // As for any callback: `sys.unraisablehook` hears of it, and the call goes on.
+                // As for any callback: `sys.unraisablehook` is called, and the call continues.
                 error.write_unraisable(py, Some(function));
                 told
             })

@@ -1,4 +1,4 @@
-//! The gate, as a class of Python.
+//! The gate, as a Python class.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +22,14 @@ use crate::settled::Settled;
 use crate::ticket::{Ticket, plain};
 use crate::verdict::Verdict;
 
-/// From how many bytes on the interpreter's lock is released while a text is judged. Judging this much takes some ten
+/// From this many bytes on, the interpreter lock is released while a text is judged. Judging this much takes about ten
 /// microseconds, and releasing the lock a tenth of one.
 const LONG_TEXT: usize = 4 * 1024;
 
-/// The calls, the text before them, and the name and the sentence of why there are none.
+/// The calls, the text before them, and the name and the sentence of the reason if there are none.
 type Rescued<'py> = (Bound<'py, PyList>, String, Option<(&'static str, String)>);
 
-/// Knows a set of tools and judges calls of them.
+/// Judges calls of a set of tools.
 #[pyclass(frozen, subclass, module = "callwright")]
 pub(crate) struct Gate {
     handle: Arc<GuardHandle>,
@@ -37,8 +37,8 @@ pub(crate) struct Gate {
 
 #[pymethods]
 impl Gate {
-    /// `tools` is the text of a tool file, `options` an object of JSON, `events` lists functions and paths. The sessions
-    /// of `previous` are shared.
+    /// `tools` is the text of a tool file, `options` a JSON object, `events` a list of functions and paths. The
+    /// sessions of `previous` are shared.
     #[new]
     #[pyo3(signature = (tools, options="{}", events=Vec::new(), event_values="masked", previous=None))]
     fn new(
@@ -61,9 +61,9 @@ impl Gate {
         Ok(Gate { handle })
     }
 
-    /// Judges one call by itself, whatever came before it.
+    /// Judges one call by itself, without history.
     ///
-    /// Takes a call in any provider's shape, or the name of a tool and its arguments as text or as a dictionary.
+    /// Takes a call in any provider's format, or the name of a tool and its arguments as text or a dictionary.
     #[pyo3(signature = (call, arguments=None, *, id=None, finish_reason=None))]
     fn judge<'py>(
         &self,
@@ -96,9 +96,9 @@ impl Gate {
         })
     }
 
-    /// Judges one call and asks whether it may run now. A call without a session belongs to no conversation and is not
-    /// counted. `objections` are what the type of the tool says about arguments that its schema accepts: a JSON Pointer
-    /// and a sentence each.
+    /// Judges one call and asks whether it may run now. A call without a session is not part of a conversation and is
+    /// not counted. `objections` are the complaints of the tool's own types about arguments that its schema accepts: a
+    /// JSON Pointer and a sentence each.
     #[pyo3(signature = (call, arguments=None, *, session=None, turn=None, round=None, id=None, finish_reason=None, objections=Vec::new()))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn open<'py>(
@@ -124,8 +124,8 @@ impl Gate {
         Ticket::new(py, Arc::clone(&self.handle), open, same)
     }
 
-    /// Takes calls out of a message in which a model wrote them as text: all of them or none. Returns the calls, the text
-    /// before them, and why there are none.
+    /// Extracts calls from a message in which a model wrote them as text: all of them or none. Returns the calls, the
+    /// text before them, and the reason if there are none.
     #[pyo3(signature = (text, *, id=None, finish_reason=None))]
     fn rescue<'py>(
         &self,
@@ -158,37 +158,37 @@ impl Gate {
         }
     }
 
-    /// Tells the gate what the user answered: `"stop"`, `{"allow_once": fingerprint}` or `{"allow_tool": name}`.
+    /// Passes the user's answer to the gate: `"stop"`, `{"allow_once": fingerprint}` or `{"allow_tool": name}`.
     fn answer(&self, py: Python<'_>, session: &str, reply: &Bound<'_, PyAny>) -> PyResult<()> {
         let reply = from_python(reply)?.to_string();
         let reply: Reply = serde_json::from_str(&reply)
-            .map_err(|error| PyTypeError::new_err(format!("not an answer of the user: {error}")))?;
+            .map_err(|error| PyTypeError::new_err(format!("not a user's answer: {error}")))?;
         let reply = reply.into_core().map_err(fault)?;
         let ledger = self.handle.guard.gate().ledger();
         let answered = py.detach(|| ledger.answer(session, &reply));
         answered.map_err(|away| PyRuntimeError::new_err(away.to_string()))
     }
 
-    /// The tools in their order, as the gate read them.
+    /// The tools in order, as the gate read them.
     #[getter]
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         text_to_python(py, &self.handle.guard.tools(), &self.handle.keys)
     }
 
-    /// Problems worth a look, one sentence each.
+    /// Warnings, one sentence each.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.handle.guard.warnings().to_vec()
     }
 
-    /// The tools as a request of the provider declares them.
+    /// The tools as declared in a request to the provider.
     fn declarations<'py>(&self, py: Python<'py>, shape: &str) -> PyResult<Bound<'py, PyAny>> {
         let shape = provider(shape).map_err(fault)?;
         let declared = self.handle.guard.declarations(shape);
         text_to_python(py, &declared, &self.handle.keys)
     }
 
-    /// Judges a recorded call and the outcome that is recorded with it (`session`, `turn`, `round`, `output`, `is_error`),
+    /// Judges a recorded call together with its recorded outcome (`session`, `turn`, `round`, `output`, `is_error`),
     /// as `callwright check` does with a line.
     fn check(&self, py: Python<'_>, record: &Bound<'_, PyAny>) -> PyResult<Settled> {
         let guard = &self.handle.guard;
@@ -206,7 +206,7 @@ impl Gate {
         Ok(Settled::new(Arc::clone(&self.handle), settled))
     }
 
-    /// The settings of a tool, out of the policy and its own declaration.
+    /// The settings of a tool, from the policy and its own declaration.
     fn settings<'py>(&self, py: Python<'py>, tool: &str) -> PyResult<Bound<'py, PyAny>> {
         let settings = self.handle.guard.settings(tool).map_err(fault)?;
         text_to_python(py, &settings, &self.handle.keys)
@@ -218,8 +218,8 @@ impl Gate {
         text_to_python(py, &self.handle.guard.admission(), &self.handle.keys)
     }
 
-    /// How a tool is run: its time limit in seconds and its retries, out of the policy, these settings of the tool itself
-    /// and the defaults. No tool is run twice that may change something.
+    /// How a tool is run: its timeout in seconds and its retries, from the policy, these settings of the tool itself
+    /// and the defaults. A tool that may change something is never run twice.
     #[pyo3(signature = (tool, timeout=None, retries=None))]
     fn run_plan(
         &self,
@@ -248,7 +248,7 @@ impl Gate {
         Ok(wait.map(|wait| wait.as_secs_f64()))
     }
 
-    /// Waits until all events were handed over; false if that takes longer.
+    /// Waits until all events are delivered; false if that takes longer than the timeout.
     #[pyo3(signature = (timeout=2.0))]
     fn flush_events(&self, py: Python<'_>, timeout: f64) -> bool {
         let sinks = self.handle.guard.sinks();
@@ -256,7 +256,7 @@ impl Gate {
         py.detach(|| sinks.flush(timeout))
     }
 
-    /// By sink, how many events were delivered and how many were lost.
+    /// Delivered and lost events, by sink.
     fn event_stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = PyDict::new(py);
         for (name, sink) in self.handle.guard.sinks().stats() {
@@ -287,7 +287,7 @@ impl Gate {
     ) -> PyResult<(RunPlan, &callwright::tool::Tool)> {
         let guard = &self.handle.guard;
         let known = guard.gate().tool(tool);
-        let known = known.ok_or_else(|| fault(format!("there is no tool `{tool}`")))?;
+        let known = known.ok_or_else(|| fault(format!("unknown tool `{tool}`")))?;
         let mut settings = guard.run_settings(tool);
         let own = timeout.map(|limit| Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX));
         settings.timeout = settings.timeout.or(own);

@@ -1,7 +1,7 @@
-//! The guards of this process, with sinks of events that must be closed before the interpreter ends.
+//! The guards of this process, whose event sinks must be closed before the interpreter ends.
 //!
-//! A sink has a thread that may call Python. So sinks are closed with the interpreter's lock released, before the
-//! interpreter shuts down, and started again in a process that was forked.
+//! A sink has a thread that may call Python. So sinks are closed with the interpreter lock released, before the
+//! interpreter shuts down, and started again in a forked process.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::events::Recipe;
 use crate::keys::Keys;
 
-/// How long the last events of a guard are waited for. Twice the time that a busy disk takes at worst.
+/// How long to wait for the last events of a guard: twice the worst case of a busy disk.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 static GUARDS: Mutex<Vec<Weak<GuardHandle>>> = Mutex::new(Vec::new());
@@ -48,13 +48,13 @@ impl Drop for GuardHandle {
         let sinks = self.guard.set_sinks(Sinks::default());
         if !sinks.is_empty() {
             let mut sinks = Some(sinks);
-            // The threads of sinks may wait for the lock of the interpreter.
+            // The sinks' threads may be waiting for the interpreter lock.
             let closed = Python::try_attach(|py| {
                 let sinks = sinks.take();
                 py.detach(|| drop(sinks));
             });
             if closed.is_none() {
-                // The interpreter is gone, and waiting for a thread that calls it would not end.
+                // The interpreter is gone, and waiting for a thread that calls it would never end.
                 std::mem::forget(sinks);
             }
         }
@@ -66,7 +66,7 @@ fn living() -> Vec<Arc<GuardHandle>> {
     guards.iter().filter_map(Weak::upgrade).collect()
 }
 
-/// Hands the last events over; called when the interpreter ends. Returns how many were lost.
+/// Delivers the last events; called when the interpreter ends. Returns how many were lost.
 #[pyfunction]
 pub(crate) fn close_all(py: Python<'_>) -> u64 {
     let guards = living();
@@ -77,7 +77,7 @@ pub(crate) fn close_all(py: Python<'_>) -> u64 {
     })
 }
 
-/// Starts the sinks again in a process that was forked: threads are not copied.
+/// Starts the sinks again in a forked process: threads are not copied.
 #[pyfunction]
 pub(crate) fn after_fork() -> PyResult<()> {
     for handle in living() {

@@ -1,7 +1,7 @@
-//! The names of properties that schemas declare, as interned strings of Python.
+//! The property names that schemas declare, as interned Python strings.
 //!
-//! Arguments become dictionaries, and most of their keys are declared. A string that exists already costs a lookup
-//! instead of an allocation, and its hash is known.
+//! Arguments become dictionaries, and most of their keys are declared. An existing string costs a lookup instead of an
+//! allocation, and its hash is known.
 
 use ahash::AHashMap;
 use callwright::Gate;
@@ -48,7 +48,7 @@ impl Keys {
         }
     }
 
-    /// A key as a string of Python.
+    /// A key as a Python string.
     pub(crate) fn get<'py>(&self, py: Python<'py>, key: &str) -> Bound<'py, PyString> {
         match self.0.get(key) {
             Some(known) => known.bind(py).clone(),

@@ -1,7 +1,7 @@
 //! `callwright` for Python: the module `callwright._callwright`.
 //!
-//! Objects of Python come in, the gate of the core decides, and objects of Python go out. Nothing is decided here. The
-//! lock of the interpreter is released while something may take long.
+//! Takes Python objects, asks the core's gate, and returns Python objects. Decides nothing itself. The interpreter lock
+//! is released during anything that may take long.
 
 mod calls;
 mod convert;
@@ -23,10 +23,10 @@ create_exception!(
     callwright,
     Error,
     PyValueError,
-    "A mistake of the program, never of the model: a tool file or a policy that cannot be read, a call in no known shape."
+    "A mistake in the program, never in the model's output: an unreadable tool file or policy, or a call in an unknown format."
 );
 
-/// A mistake in a sentence, as an exception.
+/// A mistake, as an exception with a sentence.
 fn fault(text: impl Into<String>) -> PyErr {
     Error::new_err(text.into())
 }

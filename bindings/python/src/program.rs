@@ -1,4 +1,4 @@
-//! The command line: the same function that the program is made of.
+//! The command line: the same function as in the program.
 
 use std::ffi::OsString;
 

@@ -1,7 +1,7 @@
-//! Recorded traffic → a summary that merges with others, and its report.
+//! Replays recorded traffic; returns a summary that merges with others, and its report.
 //!
-//! Records come from any iterable of Python; several threads judge them, and take the interpreter's lock only to fetch the
-//! next ones. An interrupt ends the run.
+//! Records come from any Python iterable; several threads judge them, and take the interpreter lock only to fetch more.
+//! An interrupt ends the run.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -27,10 +27,10 @@ use crate::fault;
 /// How many records are fetched at once, so that threads seldom wait for each other's lock.
 const BATCH: usize = 1_024;
 
-/// How often an interrupt is looked for.
+/// How often to check for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a replay has counted. Parts merge in any order and any grouping.
+/// The counts of a replay. Summaries of parts merge in any order and grouping.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Summary {
     summary: callwright_replay::summary::Summary,
@@ -38,7 +38,7 @@ pub(crate) struct Summary {
 
 #[pymethods]
 impl Summary {
-    /// A summary of nothing.
+    /// An empty summary.
     #[new]
     fn new() -> Self {
         Summary {
@@ -46,7 +46,7 @@ impl Summary {
         }
     }
 
-    /// The sum of this one and others. A part that has an id counts once, however often it is merged.
+    /// The sum of this summary and others. A part with an id counts once, however often it is merged.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<Py<Summary>>) -> PyResult<Self> {
         let others: Vec<_> = others.iter().map(|other| &other.get().summary).collect();
@@ -65,14 +65,14 @@ impl Summary {
         }
     }
 
-    /// The summary as bytes, packed.
+    /// The summary as compressed bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.summary.to_bytes());
         let bytes = bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Reads what `to_bytes` or `--emit-summary` wrote.
+    /// Reads the output of `to_bytes` or `--emit-summary`.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let summary = py.detach(|| callwright_replay::summary::Summary::from_bytes(bytes));
@@ -138,7 +138,7 @@ impl Summary {
         self.summary.parts.ids().collect()
     }
 
-    /// Whether the run was stopped before its end.
+    /// Whether the run was stopped before the end.
     #[getter]
     fn is_interrupted(&self) -> bool {
         self.summary.input.interrupted
@@ -160,7 +160,7 @@ impl Summary {
     }
 }
 
-/// Replays files, folders and patterns, or records: each a text of JSON, its bytes, or a dictionary.
+/// Replays files, folders and patterns, or records: each a JSON string, bytes, or a dictionary.
 #[pyfunction]
 #[pyo3(signature = (records, paths, tools, policy, part, workers, name))]
 #[expect(
@@ -217,7 +217,7 @@ pub(crate) fn replay(
     Ok(Summary { summary })
 }
 
-/// Runs something long on another thread, and looks for interrupts meanwhile.
+/// Runs something long on another thread, checking for interrupts meanwhile.
 fn interruptible(
     py: Python<'_>,
     stop: &AtomicBool,
@@ -237,7 +237,7 @@ fn interruptible(
             (Ok(ended), None) => return ended.map_err(|error| fault(error.to_string())),
             (Err(RecvTimeoutError::Disconnected), _) => {
                 return Err(PyRuntimeError::new_err(
-                    "the replay stopped; please report this",
+                    "the replay failed unexpectedly; please report this as a bug",
                 ));
             }
             (Err(RecvTimeoutError::Timeout), before) => {
@@ -250,11 +250,11 @@ fn interruptible(
     }
 }
 
-/// Records of an iterable of Python, some at a time.
+/// Records from a Python iterable, some at a time.
 struct Rows {
     iterator: Py<PyIterator>,
     fetched: vec::IntoIter<Vec<u8>>,
-    /// What the iterable raised; it ends there.
+    /// The exception that the iterable raised; it ends there.
     fault: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -299,7 +299,7 @@ fn bytes_of(row: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
             Ok(value.to_string().into_bytes())
         }
         Ok(_) => Err(PyTypeError::new_err(format!(
-            "a record is a text of JSON, its bytes or a dictionary, found {}",
+            "a record must be a JSON string, bytes or a dictionary, found {}",
             type_name(row)
         ))),
         Err(not_json) => Err(not_json.into()),

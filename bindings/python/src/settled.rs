@@ -1,4 +1,4 @@
-//! A call with its outcome, and what the model gets of it.
+//! A call with its outcome, and what the model gets.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl Settled {
         result.map(|result| result.verdict.name())
     }
 
-    /// What is wrong, with the call or with its result: `class`, `code`, `next`, `detail`, `hint` and `issues`.
+    /// What is wrong with the call or its result: `class`, `code`, `next`, `detail`, `hint` and `issues`.
     #[getter]
     fn failure<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(match self.member(py, "failure")? {
@@ -63,28 +63,28 @@ impl Settled {
         })
     }
 
-    /// What makes two calls the same call, of a call that was refused as a repetition; the user's answer `allow_once`
-    /// names it.
+    /// The fingerprint that identifies the call, if it was refused as a repetition; the user's answer `allow_once`
+    /// refers to it.
     #[getter]
     fn fingerprint(&self) -> Option<String> {
         let fingerprint = self.settled.objected_fingerprint();
         fingerprint.map(|fingerprint| fingerprint.to_string())
     }
 
-    /// What the model is told beside the result: a warning before it comes to a refusal.
+    /// A notice for the model next to the result: a warning before a refusal.
     #[getter]
     fn notice<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.member(py, "notice")
     }
 
-    /// The tool result in a provider's shape.
+    /// The tool result in a provider's format.
     fn message<'py>(&self, py: Python<'py>, shape: &str) -> PyResult<Bound<'py, PyAny>> {
         let shape = provider(shape).map_err(fault)?;
         let message = self.settled.message(shape, self.handle.guard.feedback());
         to_python(py, &message, &self.handle.keys)
     }
 
-    /// The line of the contract.
+    /// The contract's line.
     fn to_json(&self) -> String {
         self.settled.line(self.handle.guard.feedback())
     }

@@ -18,7 +18,7 @@ use crate::fault;
 use crate::guards::GuardHandle;
 use crate::settled::Settled;
 
-/// Permission to run one call, once. False if the call is refused.
+/// Permission to run one call, once. Falsy if the call is refused.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Ticket {
     handle: Arc<GuardHandle>,
@@ -34,7 +34,7 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// `sent` is the dictionary that goes on as it is, if the arguments came in one.
+    /// `sent` is the dictionary to pass on unchanged, if the arguments came in one.
     pub(crate) fn new(
         py: Python<'_>,
         handle: Arc<GuardHandle>,
@@ -76,7 +76,7 @@ impl Ticket {
             .take()
     }
 
-    /// Ends the call; the interpreter's lock is released, since the ledger may be on a server.
+    /// Ends the call with the interpreter lock released, since the ledger may be on a server.
     fn end<'py>(
         &self,
         py: Python<'py>,
@@ -85,7 +85,7 @@ impl Ticket {
         latency: Duration,
     ) -> PyResult<Bound<'py, Settled>> {
         let Some(open) = self.take() else {
-            return Err(PyRuntimeError::new_err("the ticket is closed already"));
+            return Err(PyRuntimeError::new_err("the ticket is already closed"));
         };
         let guard = &self.handle.guard;
         let settled = py.detach(|| match ran {
@@ -119,7 +119,7 @@ impl Ticket {
         self.verdict
     }
 
-    /// What was changed about the arguments.
+    /// The edits to the arguments.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.edits {
@@ -128,13 +128,13 @@ impl Ticket {
         }
     }
 
-    /// What makes two calls the same call; the user's answer `allow_once` names it.
+    /// The fingerprint that identifies the call; the user's answer `allow_once` refers to it.
     #[getter]
     fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
     }
 
-    /// The call with its outcome; of a refused call the refusal. `None` while it runs.
+    /// The call with its outcome; for a refused call, the refusal. `None` while it runs.
     #[getter]
     fn settled<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Settled>>> {
         if !self.admitted && self.settled.get(py).is_none() {
@@ -143,10 +143,10 @@ impl Ticket {
         Ok(self.settled.get(py).map(|settled| settled.bind(py).clone()))
     }
 
-    /// Ends the call with what the tool answered: JSON, text or bytes. A refused call stays refused.
+    /// Ends the call with the tool's answer: JSON, text or bytes. A refused call stays refused.
     ///
-    /// `is_error` says that the answer is the tool's own error. `failed` says why there is no answer, `finding` what a
-    /// check of yours found in it, as in the corpus.
+    /// `is_error` says that the answer is the tool's own error. `failed` says why there is no answer, `finding` what
+    /// your own check found in it, as in the corpus.
     #[pyo3(signature = (output=None, *, is_error=false, failed=None, finding=None, notes=None, attempts=1, seconds=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn close<'py>(
@@ -190,7 +190,7 @@ impl Ticket {
         slf
     }
 
-    /// A ticket that was not closed is: with the exception, or as a call of which nothing is known.
+    /// Closes a ticket that is still open: with the exception, or as a call with an unknown outcome.
     fn __exit__(
         &self,
         py: Python<'_>,
@@ -256,7 +256,7 @@ fn outcome_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>, is_error: bool)
     }
 }
 
-/// Plain data of Python as a struct of the bindings.
+/// Plain Python data as a struct of the bindings.
 pub(crate) fn plain<T: serde::de::DeserializeOwned>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     let text = from_python(object)?.to_string();
     serde_json::from_str(&text).map_err(|error| PyTypeError::new_err(error.to_string()))

@@ -1,4 +1,4 @@
-//! What the gate says of a call.
+//! The gate's verdict on a call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::convert::{from_python, text_to_python, to_python};
 use crate::fault;
 use crate::guards::GuardHandle;
 
-/// What the gate says of a call: `valid`, `repaired`, `refused` or `unjudged`. True if the call may run.
+/// The gate's verdict on a call: `valid`, `repaired`, `refused` or `unjudged`. Truthy if the call may run.
 #[pyclass(frozen, module = "callwright")]
 pub(crate) struct Verdict {
     handle: Arc<GuardHandle>,
@@ -22,19 +22,19 @@ pub(crate) struct Verdict {
 }
 
 enum Judged {
-    /// Nothing to say but that it is valid, which most calls are: what was judged is kept as it came.
+    /// Simply valid, as most calls are: what was judged is kept as received.
     Plain {
         name: &'static str,
         tool: Py<PyString>,
         sent: Py<PyAny>,
-        /// The id and the finish reason, where there are any.
+        /// The id and the finish reason, if any.
         more: Option<Box<(Option<Value<'static>>, Completeness)>>,
     },
     Full(Box<(callwright::Call<'static>, callwright::Verdict<'static>)>),
 }
 
 impl Verdict {
-    /// A call that is good as it is.
+    /// A call that is valid as it is.
     pub(crate) fn plain(
         py: Python<'_>,
         handle: Arc<GuardHandle>,
@@ -58,7 +58,7 @@ impl Verdict {
         }
     }
 
-    /// Any other call. `arguments` is the dictionary that goes on as it is.
+    /// Any other call. `arguments` is the dictionary to pass on unchanged.
     pub(crate) fn full(
         py: Python<'_>,
         handle: Arc<GuardHandle>,
@@ -127,7 +127,7 @@ impl Verdict {
         }
     }
 
-    /// The tool that was called: of a repaired call the one that was meant.
+    /// The tool that was called; for a repaired call, the one that was meant.
     #[getter]
     fn tool<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         match &self.judged {
@@ -151,7 +151,7 @@ impl Verdict {
             .transpose()
     }
 
-    /// The arguments to run the tool with; of a refused call what the model sent, if it could be read.
+    /// The arguments to run the tool with; for a refused call, what the model sent, if it could be read.
     #[getter]
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Some(arguments) = self.arguments.get(py) {
@@ -168,7 +168,7 @@ impl Verdict {
         Ok(Some(made.bind(py).clone()))
     }
 
-    /// What was changed: `path`, `rule`, `grade`, `before` and `after` of each edit.
+    /// The edits that were made, each with `path`, `rule`, `grade`, `before` and `after`.
     #[getter]
     fn edits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.member(py, "edits")? {
@@ -177,19 +177,19 @@ impl Verdict {
         }
     }
 
-    /// Why the call is refused: `class`, `code`, `next`, `detail`, `hint` and `issues`.
+    /// Why the call was refused: `class`, `code`, `next`, `detail`, `hint` and `issues`.
     #[getter]
     fn failure<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.member(py, "failure")
     }
 
-    /// What the schema objects to in a call that the policy lets through.
+    /// What the schema objects to in a call that the policy lets through anyway.
     #[getter]
     fn warning<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.member(py, "warning")
     }
 
-    /// What the model is told instead of a result, if the call is refused.
+    /// The text for the model instead of a result, if the call was refused.
     #[getter]
     fn feedback(&self) -> Option<String> {
         let Judged::Full(judged) = &self.judged else {
@@ -202,8 +202,8 @@ impl Verdict {
         Some(feedback.render_with(&refused.failure, refused.notice.as_ref()))
     }
 
-    /// The verdict in a provider's shape: a call that may run as the call it is, a refused one as the tool result that
-    /// goes back to the model.
+    /// The verdict in a provider's format: a call that may run as a call, a refused one as the tool result for the
+    /// model.
     fn render<'py>(&self, py: Python<'py>, shape: &str) -> PyResult<Bound<'py, PyAny>> {
         let shape = provider(shape).map_err(fault)?;
         let guard = &self.handle.guard;

@@ -133,7 +133,7 @@ class TestSchemas:
 
         with pytest.raises(TypeError, match="name the parameters"):
             tool(anything)
-        with pytest.raises(TypeError, match="keys of JSON"):
+        with pytest.raises(TypeError, match="JSON keys are strings"):
             tool(keyed)
 
     def test_a_plain_schema(self) -> None:

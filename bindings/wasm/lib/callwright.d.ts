@@ -1,7 +1,10 @@
-/** Our own fault or the caller's: bad tools, an unknown option, a call that is not one. A refused call is a verdict. */
+/**
+ * A mistake in the program: bad tools, an unknown option, something that is not a call. A refused call is a verdict,
+ * not an error.
+ */
 export declare class CallwrightError extends Error {}
 
-/** The module trapped: this question has no answer. Others do. */
+/** The module trapped: this request has no answer. Others do. */
 export declare class TrapError extends CallwrightError {}
 
 export interface Options {
@@ -29,7 +32,7 @@ export interface VerdictLine {
   [member: string]: unknown;
 }
 
-/** Knows a set of tools and judges calls of them. */
+/** Judges calls of a set of tools. */
 export interface Gate {
   judge(call: string | object): VerdictLine;
   judgeText(call: string | object): string;
@@ -38,17 +41,17 @@ export interface Gate {
   explain(call: string | object): { rule: string; grade: string; path: string; helps: boolean; words: string }[];
   readonly tools: object[];
   declare(provider: Provider): object[];
-  /** Gives its memory back. */
+  /** Frees its memory. */
   close(): void;
 }
 
 export interface Callwright {
   open(tools: string | object, options?: Options): Gate;
-  /** How much memory the instance has taken. */
+  /** How much memory the instance has allocated. */
   readonly memoryBytes: number;
 }
 
-/** Compiles the module: its bytes, a response that holds them (or a promise of one), or a compiled module. */
+/** Compiles the module from its bytes, a response that contains them (or a promise of one), or a compiled module. */
 export declare function load(
   source: BufferSource | Response | WebAssembly.Module | Promise<BufferSource | Response>,
 ): Promise<Callwright>;

@@ -1,22 +1,26 @@
 // callwright in browsers and edge runtimes: judge, rescue, feedback.
 //
-// The module has no imports and no glue of its own. A panic inside it is a trap, which ends the instance: a hostile schema or call costs
-// that one question. The next question starts a new instance, and the gates open their tools again in it.
+// The module has no imports and no generated glue. A panic inside it is a trap, which ends the instance: a hostile
+// schema or call only costs that one request. The next request starts a new instance, and the gates open their tools
+// again in it.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Our own fault or the caller's: bad tools, an unknown option, a call that is not one. A refused call is a verdict. */
+/**
+ * A mistake in the program: bad tools, an unknown option, something that is not a call. A refused call is a verdict,
+ * not an error.
+ */
 export class CallwrightError extends Error {
   name = 'CallwrightError';
 }
 
-/** The module trapped: this question has no answer. Others do. */
+/** The module trapped: this request has no answer. Others do. */
 export class TrapError extends CallwrightError {
   name = 'TrapError';
 }
 
-/** Compiles the module: its bytes, a response that holds them, or a compiled `WebAssembly.Module`. */
+/** Compiles the module from its bytes, a response that contains them, or a compiled `WebAssembly.Module`. */
 export async function load(source) {
   const module = source instanceof WebAssembly.Module ? source : await compile(await source);
   return new Callwright(module, await WebAssembly.instantiate(module, {}));
@@ -29,7 +33,7 @@ function compile(source) {
   return isTyped ? WebAssembly.compileStreaming(source) : source.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
 }
 
-/** The exports of a new instance, whose hash maps have seeds that cannot be known in advance. */
+/** The exports of a new instance, whose hash maps have unpredictable seeds. */
 function seeded({ exports }) {
   exports.callwright_seed(...crypto.getRandomValues(new Uint32Array(2)));
   return exports;
@@ -46,17 +50,17 @@ class Callwright {
     this.#exports = seeded(instance);
   }
 
-  /** Opens a gate for tools in any provider's shape: a list, an object that holds one, or the text of either. */
+  /** Opens a gate for tools in any provider's format: a list, an object that contains one, or the text of either. */
   open(tools, options = {}) {
     return new Gate(this, typeof tools === 'string' ? tools : JSON.stringify(tools), JSON.stringify(options));
   }
 
-  /** How much memory the instance has taken. It never gives any back to the page, but uses it again. */
+  /** How much memory the instance has allocated. It never returns any to the page, but reuses it. */
   get memoryBytes() {
     return this.#exports.memory.buffer.byteLength;
   }
 
-  /** Which instance is in use: another one after each trap. */
+  /** Which instance is in use; a new one after each trap. */
   get generation() {
     return this.#generation;
   }
@@ -70,7 +74,7 @@ class Callwright {
       if (!(error instanceof WebAssembly.RuntimeError) && !(error instanceof RangeError)) throw error;
       this.#exports = seeded(new WebAssembly.Instance(this.#module, {}));
       this.#generation += 1;
-      throw new TrapError('the module was stopped while it looked at this; it has been started again', { cause: error });
+      throw new TrapError('the module trapped on this input and was restarted', { cause: error });
     }
   }
 
@@ -95,7 +99,7 @@ class Callwright {
   }
 }
 
-/** Knows a set of tools and judges calls of them. */
+/** Judges calls of a set of tools. */
 class Gate {
   #module;
   #tools;
@@ -115,23 +119,23 @@ class Gate {
     return JSON.parse(this.judgeText(call));
   }
 
-  /** The same as the text of the verdict line: digits that JavaScript's numbers lose are in it. */
+  /** The same as the text of the verdict line, which has digits that JavaScript numbers would lose. */
   judgeText(call) {
     return this.#ask('callwright_judge', typeof call === 'string' ? call : JSON.stringify(call));
   }
 
-  /** Takes calls out of the text of a message, and judges them: `{calls, rest}`, or `{no_call, why}`. */
+  /** Extracts calls from the text of a message and judges them: `{calls, rest}`, or `{no_call, why}`. */
   rescue(text) {
     return JSON.parse(this.#ask('callwright_rescue', text));
   }
 
-  /** The verdict in a provider's shape. */
+  /** The verdict in a provider's format. */
   render(provider, call) {
     const line = typeof call === 'string' ? call : JSON.stringify(call);
     return JSON.parse(this.#ask('callwright_render', JSON.stringify([provider, line])));
   }
 
-  /** Every repair that was tried for a call, and whether it helps. */
+  /** Every repair that was tried for a call, and whether it helped. */
   explain(call) {
     return JSON.parse(this.#ask('callwright_explain', typeof call === 'string' ? call : JSON.stringify(call)));
   }
@@ -141,12 +145,12 @@ class Gate {
     return JSON.parse(this.#ask('callwright_tools', ''));
   }
 
-  /** The tools as a provider's API takes them. */
+  /** The tools as a provider's API accepts them. */
   declare(provider) {
     return JSON.parse(this.#ask('callwright_declare', provider));
   }
 
-  /** Gives its memory back. */
+  /** Frees its memory. */
   close() {
     if (this.#number !== undefined && this.#generation === this.#module.generation) this.#module.forget(this.#number);
     this.#number = undefined;

@@ -1,10 +1,10 @@
-//! The module for browsers and edge runtimes: judge, rescue and feedback, without IO, threads or a clock.
+//! The module for browsers and edge runtimes: judge, rescue and feedback, without I/O, threads or a clock.
 //!
-//! Plain exports over the module's memory, without generated glue: a text goes in as a pointer and a length, and comes out as
-//! a pointer to an [`Answer`]. `lib/callwright.js` is the only caller. Nothing is decided here.
+//! Plain exports over the module's memory, without generated glue: text is passed in as a pointer and a length, and
+//! returned as a pointer to an [`Answer`]. `lib/callwright.js` is the only caller. Decides nothing itself.
 //!
-//! The target cannot unwind, so a panic is a trap that ends the instance; the caller then makes a new one. Memory of an instance
-//! that trapped is never used again.
+//! The target cannot unwind, so a panic is a trap that ends the instance; the caller then creates a new one. The memory
+//! of an instance that trapped is never used again.
 
 mod seed;
 
@@ -14,7 +14,7 @@ use callwright::wire;
 use callwright_bindings::{Guard, Options, provider};
 use serde_json::json;
 
-/// What a function returns: a text, and whether it is the message of an error. Freed with [`callwright_release`].
+/// The return value of a function: a text, and whether it is an error message. Freed with [`callwright_release`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Answer {
@@ -26,7 +26,7 @@ pub struct Answer {
 
 type Told = Result<String, String>;
 
-/// Hands an answer to the caller.
+/// Passes an answer to the caller.
 fn answer(told: Told) -> *mut Answer {
     let (text, is_error) = match told {
         Ok(text) => (text, 0),
@@ -41,13 +41,13 @@ fn answer(told: Told) -> *mut Answer {
     }))
 }
 
-/// Makes room for a text of this length.
+/// Allocates room for a text of this length.
 #[unsafe(no_mangle)]
 pub extern "C" fn callwright_room(length: usize) -> *mut u8 {
     Box::into_raw(vec![0_u8; length].into_boxed_slice()).cast()
 }
 
-/// Takes a text that the caller wrote into room of [`callwright_room`].
+/// Takes a text that the caller wrote into room from [`callwright_room`].
 ///
 /// # Safety
 /// `text` is such room, of exactly this length, filled with UTF-8, and is not used afterwards.
@@ -59,7 +59,7 @@ unsafe fn taken(text: *mut u8, length: usize) -> String {
     }
 }
 
-/// Gives an answer back.
+/// Frees an answer.
 ///
 /// # Safety
 /// `answer` is what a function returned, and is not used afterwards.
@@ -76,10 +76,10 @@ pub unsafe extern "C" fn callwright_release(answer: *mut Answer) {
     }
 }
 
-/// Compiles tools under options, both as JSON. The answer is the number of the gate, or why there is none.
+/// Compiles tools under options, both as JSON. The answer is the number of the gate, or the reason why there is none.
 ///
 /// # Safety
-/// Both texts are as [`callwright_room`] wants them.
+/// Both texts are as [`callwright_room`] requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn callwright_open(
     tools: *mut u8,
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn callwright_open(
     answer(opened.map(|guard| (Box::into_raw(Box::new(guard)) as usize).to_string()))
 }
 
-/// Lets a gate go.
+/// Frees a gate.
 ///
 /// # Safety
 /// `gate` is the number of a gate, and is not used afterwards.
@@ -105,13 +105,13 @@ pub unsafe extern "C" fn callwright_close(gate: *mut Guard) {
     drop(unsafe { Box::from_raw(gate) });
 }
 
-/// The exports that ask a gate about one text.
+/// The exports that pass one text to a gate.
 macro_rules! questions {
     ($($(#[doc = $doc:literal])+ $name:ident => $answer:path;)+) => {
         $($(#[doc = $doc])+
         ///
         /// # Safety
-        /// `gate` is the number of an open gate, and the text is as [`callwright_room`] wants it.
+        /// `gate` is the number of an open gate, and the text is as [`callwright_room`] requires.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(gate: *const Guard, text: *mut u8, length: usize) -> *mut Answer {
             // SAFETY: as the caller promises.
@@ -122,17 +122,17 @@ macro_rules! questions {
 }
 
 questions! {
-    /// Judges a call line in any shape: its verdict line.
+    /// Judges a call line in any format: its verdict line.
     callwright_judge => judge;
-    /// Takes calls out of the text of a message, and judges them.
+    /// Extracts calls from the text of a message and judges them.
     callwright_rescue => rescue;
-    /// The verdict on a call line in a provider's shape: `["provider", line]`.
+    /// The verdict on a call line in a provider's format: `["provider", line]`.
     callwright_render => render;
-    /// Every repair that was tried for a call line, and whether it helps.
+    /// Every repair that was tried for a call line, and whether it helped.
     callwright_explain => explain;
-    /// The tools as the gate read them; the text does not matter.
+    /// The tools as the gate read them; the text is ignored.
     callwright_tools => tools;
-    /// The tools as a provider's API takes them.
+    /// The tools as a provider's API accepts them.
     callwright_declare => declare;
 }
 

@@ -1,6 +1,6 @@
 //! Random numbers for the seeds of hash maps, so that colliding keys cannot be prepared.
 //!
-//! The module has no imports: the caller hands in a seed when it makes an instance. Nothing else is random here.
+//! The module has no imports: the caller passes in a seed when it creates an instance. Nothing else is random here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ pub(crate) extern "C" fn callwright_seed(low: u32, high: u32) {
 /// Fills memory with numbers that follow from the seed (splitmix64).
 ///
 /// # Safety
-/// `memory` has room for so many bytes.
+/// `memory` has room for this many bytes.
 #[unsafe(no_mangle)]
 unsafe extern "Rust" fn __getrandom_v03_custom(
     memory: *mut u8,

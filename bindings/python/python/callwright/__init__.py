@@ -21,12 +21,12 @@ from ._replay import replay
 if _TYPE_CHECKING:
     from ._toolbox import Tool, Toolbox, ToolFailure, TransientFailure, tool
 
-# Sinks of events have threads that may call Python: they end before the interpreter does, and start again in a fork.
+# Event sinks have threads that may call Python: they stop before the interpreter does, and start again in a fork.
 _atexit.register(_callwright.close_all)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_callwright.after_fork)
 
-# What runs tools needs asyncio, which takes longer to import than everything else here.
+# Running tools needs asyncio, which takes longer to import than everything else here.
 _OF_TOOLBOX = ("Tool", "ToolFailure", "Toolbox", "TransientFailure", "tool")
 
 

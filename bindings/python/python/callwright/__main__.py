@@ -10,8 +10,8 @@ from ._callwright import main as _run
 
 
 def main() -> NoReturn:
-    """Runs the program and ends this process with its exit code."""
-    # The program is not written in Python: an interrupt ends it, or is handled by the program itself.
+    """Runs the program and exits with its exit code."""
+    # The program is not written in Python: an interrupt ends it, or the program handles it itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_run(["callwright", *sys.argv[1:]]))
 

@@ -22,7 +22,8 @@ __all__ = [
 __version__: str
 
 class Error(ValueError):
-    """A mistake of the program, never of the model: a tool file or a policy that cannot be read, a call in no known shape."""
+    """A mistake in the program, never in the model's output: an unreadable tool file or policy, or a call in an unknown
+    format."""
 
 @final
 class Call:
@@ -39,33 +40,34 @@ class Call:
 
 @final
 class Verdict:
-    """What the gate says of a call: ``valid``, ``repaired``, ``refused`` or ``unjudged``. True if the call may run."""
+    """The gate's verdict on a call: ``valid``, ``repaired``, ``refused`` or ``unjudged``. Truthy if the call may
+    run."""
 
     @property
     def verdict(self) -> str: ...
     @property
     def tool(self) -> str:
-        """The tool that was called: of a repaired call the one that was meant."""
+        """The tool that was called; for a repaired call, the one that was meant."""
     @property
     def id(self) -> Any: ...
     @property
     def arguments(self) -> Any:
-        """The arguments to run the tool with; of a refused call what the model sent, if it could be read."""
+        """The arguments to run the tool with; for a refused call, what the model sent, if it could be read."""
     @property
     def edits(self) -> list[dict[str, Any]]:
-        """What was changed: ``path``, ``rule``, ``grade``, ``before`` and ``after`` of each edit."""
+        """The edits that were made, each with ``path``, ``rule``, ``grade``, ``before`` and ``after``."""
     @property
     def failure(self) -> dict[str, Any] | None:
-        """Why the call is refused: ``class``, ``code``, ``next``, ``detail``, ``hint`` and ``issues``."""
+        """Why the call was refused: ``class``, ``code``, ``next``, ``detail``, ``hint`` and ``issues``."""
     @property
     def warning(self) -> dict[str, Any] | None:
-        """What the schema objects to in a call that the policy lets through."""
+        """What the schema objects to in a call that the policy lets through anyway."""
     @property
     def feedback(self) -> str | None:
-        """What the model is told instead of a result, if the call is refused."""
+        """The text for the model instead of a result, if the call was refused."""
     def render(self, shape: str) -> dict[str, Any]:
-        """The verdict in a provider's shape: a call that may run as the call it is, a refused one as the tool result
-        that goes back to the model."""
+        """The verdict in a provider's format: a call that may run as a call, a refused one as the tool result for the
+        model."""
     def to_json(self) -> str:
         """The verdict line of the contract, as ``callwright check --format json`` prints it."""
     def to_dict(self) -> dict[str, Any]: ...
@@ -73,7 +75,7 @@ class Verdict:
 
 @final
 class Settled:
-    """A call with its outcome, and what the model gets of it."""
+    """A call with its outcome, and what the model gets."""
 
     @property
     def text(self) -> str:
@@ -89,17 +91,17 @@ class Settled:
     def failure(self) -> dict[str, Any] | None: ...
     @property
     def fingerprint(self) -> str | None:
-        """What makes two calls the same call, of a call that was refused as a repetition."""
+        """The fingerprint that identifies the call, if it was refused as a repetition."""
     @property
     def notice(self) -> dict[str, Any] | None: ...
     def message(self, shape: str) -> dict[str, Any]:
-        """The tool result in a provider's shape."""
+        """The tool result in a provider's format."""
     def to_json(self) -> str: ...
     def to_dict(self) -> dict[str, Any]: ...
 
 @final
 class Ticket:
-    """Permission to run one call, once. False if the call is refused."""
+    """Permission to run one call, once. Falsy if the call is refused."""
 
     @property
     def tool(self) -> str: ...
@@ -114,7 +116,7 @@ class Ticket:
     def fingerprint(self) -> str | None: ...
     @property
     def settled(self) -> Settled | None:
-        """The call with its outcome; of a refused call the refusal. ``None`` while it runs."""
+        """The call with its outcome; for a refused call, the refusal. ``None`` while it runs."""
     def close(
         self,
         output: Any = None,
@@ -126,7 +128,7 @@ class Ticket:
         attempts: int = 1,
         seconds: float | None = None,
     ) -> Settled:
-        """Ends the call with what the tool answered: JSON, text or bytes. A refused call stays refused."""
+        """Ends the call with the tool's answer: JSON, text or bytes. A refused call stays refused."""
     def __enter__(self) -> Ticket: ...
     def __exit__(
         self, _kind: type[BaseException] | None, exception: BaseException | None, _trace: TracebackType | None
@@ -135,7 +137,7 @@ class Ticket:
 
 @disjoint_base
 class Gate:
-    """Knows a set of tools and judges calls of them."""
+    """Judges calls of a set of tools."""
 
     def __new__(
         cls,
@@ -148,8 +150,8 @@ class Gate:
     def judge(
         self, call: Any, arguments: Any = None, *, id: Any = None, finish_reason: str | None = None
     ) -> Verdict:
-        """Judges one call by itself, whatever came before it. Takes a call in any provider's shape, or the name of a
-        tool and its arguments as text or as a dictionary."""
+        """Judges one call by itself, without history. Takes a call in any provider's format, or the name of a tool and
+        its arguments as text or a dictionary."""
     def accepts(self, tool: str, arguments: Any) -> bool:
         """Whether a call of the tool with these arguments is valid exactly as it is."""
     def open(
@@ -164,54 +166,54 @@ class Gate:
         finish_reason: str | None = None,
         objections: Sequence[tuple[str, str]] = ...,
     ) -> Ticket:
-        """Judges one call and asks whether it may run now. A call without a session belongs to no conversation and is
-        not counted."""
+        """Judges one call and asks whether it may run now. A call without a session is not part of a conversation and
+        is not counted."""
     def rescue(
         self, text: str, *, id: Any = None, finish_reason: str | None = None
     ) -> tuple[list[Call], str, tuple[str, str] | None]: ...
     def answer(self, session: str, reply: Any) -> None:
-        """Tells the gate what the user answered: ``"stop"``, ``{"allow_once": fingerprint}`` or
+        """Passes the user's answer to the gate: ``"stop"``, ``{"allow_once": fingerprint}`` or
         ``{"allow_tool": name}``."""
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools in their order, as the gate read them: ``name``, ``description``, ``effect``, ``idempotent``,
+        """The tools in order, as the gate read them: ``name``, ``description``, ``effect``, ``idempotent``,
         ``quarantined``, ``input_schema`` and ``output_schema``."""
     @property
     def warnings(self) -> list[str]:
-        """Problems worth a look, one sentence each."""
+        """Warnings, one sentence each."""
     def declarations(self, shape: str) -> list[dict[str, Any]]:
-        """The tools as a request of the provider declares them."""
+        """The tools as declared in a request to the provider."""
     def check(self, record: Any) -> Settled:
-        """Judges a recorded call and the outcome that is recorded with it, as ``callwright check`` does with a line."""
+        """Judges a recorded call together with its recorded outcome, as ``callwright check`` does with a line."""
     def settings(self, tool: str) -> dict[str, Any]:
-        """The settings of a tool, out of the policy and its own declaration."""
+        """The settings of a tool, from the policy and its own declaration."""
     @property
     def admission(self) -> dict[str, Any]:
         """The thresholds for repeated calls."""
     def run_plan(self, tool: str, timeout: float | None = None, retries: int | None = None) -> tuple[float, int]:
-        """How a tool is run: its time limit in seconds and its retries, out of the policy, these settings of the tool
-        itself and the defaults."""
+        """How a tool is run: its timeout in seconds and its retries, from the policy, these settings of the tool itself
+        and the defaults."""
     def wait_before_retry(
         self, tool: str, failed: dict[str, Any], runs: int, random: float, retries: int | None = None
     ) -> float | None:
         """How many seconds to wait before a call that has run ``runs`` times runs again; ``None`` if it does not."""
     def flush_events(self, timeout: float = 2.0) -> bool:
-        """Waits until all events were handed over; false if that takes longer."""
+        """Waits until all events are delivered; false if that takes longer than the timeout."""
     def event_stats(self) -> dict[str, dict[str, Any]]:
-        """By sink, how many events were delivered and how many were lost."""
+        """Delivered and lost events, by sink."""
 
 @final
 class Summary:
-    """What a replay has counted. Parts merge in any order and any grouping."""
+    """The counts of a replay. Summaries of parts merge in any order and grouping."""
 
     def __new__(cls) -> Self: ...
     def merge(self, *others: Summary) -> Summary:
-        """The sum of this one and others. A part that has an id counts once, however often it is merged."""
+        """The sum of this summary and others. A part with an id counts once, however often it is merged."""
     def to_bytes(self) -> bytes:
-        """The summary as bytes, packed."""
+        """The summary as compressed bytes."""
     @staticmethod
     def from_bytes(bytes: bytes) -> Summary:
-        """Reads what ``to_bytes`` or ``--emit-summary`` wrote."""
+        """Reads the output of ``to_bytes`` or ``--emit-summary``."""
     def report(self, format: str = "text", *, about: str | None = None, columns: int = 100) -> str:
         """The report: ``text`` for people, ``json`` for programs, ``html`` as a page."""
     @property

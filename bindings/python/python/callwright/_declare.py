@@ -1,4 +1,4 @@
-"""Tools of any kind → the text of a tool file, which the gate reads."""
+"""Converts tools of any kind to the text of a tool file, which the gate reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def tool_text(tools: Any) -> str:
-    """The text of a tool file, out of whatever declares tools."""
+    """The text of a tool file, from anything that declares tools."""
     if isinstance(tools, str) and tools.lstrip("\ufeff \t\r\n")[:1] in ("[", "{"):
         return tools.lstrip("\ufeff")
     if isinstance(tools, (str, os.PathLike)):
@@ -21,18 +21,17 @@ def tool_text(tools: Any) -> str:
 
 
 def declaration(entry: Any) -> Any:
-    """One entry of a list of tools as plain JSON."""
+    """One entry of a tool list as plain JSON."""
     if isinstance(entry, (dict, list, str)):
         return entry
-    # Brings asyncio, which plain declarations do without.
+    # Imports asyncio, which plain declarations do not need.
     from ._toolbox import Tool, tool
 
     if isinstance(entry, Tool):
         return entry.declaration()
     if isinstance(entry, Mapping):
         return dict(entry)
-    # A tool of an SDK, such as `mcp.types.Tool`, is a model of Pydantic with a name; a model that is a class is a tool
-    # by itself.
+    # An SDK tool, such as ``mcp.types.Tool``, is a Pydantic instance with a name; a model class is itself a tool.
     if not isinstance(entry, type) and hasattr(entry, "model_dump"):
         return entry.model_dump(mode="json", by_alias=True, exclude_none=True)
     if callable(entry):

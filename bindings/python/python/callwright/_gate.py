@@ -1,4 +1,4 @@
-"""The gate, with the options and the tools that a Python program has at hand."""
+"""The gate, with the options and tools of a Python program."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ Provider: TypeAlias = Literal["openai_chat", "openai_responses", "anthropic", "g
 
 
 class Rescued(NamedTuple):
-    """What was taken out of a message in which a model wrote calls as text."""
+    """The calls found in a message in which a model wrote them as text."""
 
     calls: list[Call]
-    """The calls in their order; judge or open them like any other."""
+    """The calls in order; judge or open them like any other."""
     rest: str
-    """The text before them, or the whole text if there are none."""
+    """The text before them, or the whole text if there are no calls."""
     reason: str | None
     """Why there are none: ``no_mark``, ``text_after``, …"""
     detail: str | None
-    """The same as a sentence."""
+    """The reason as a sentence."""
 
 
 class Gate(_callwright.Gate):
-    """Knows a set of tools and judges calls of them. It runs nothing, and threads share it freely.
+    """Judges calls of a set of tools. It runs nothing and may be shared between threads.
 
-    ``tools`` is what any provider or MCP server declares: a list, a dictionary, JSON text, or the path of a file; and
-    functions, Pydantic models, dataclasses, TypedDicts and :func:`callwright.tool` objects in a list.
-    ``policy`` is the path of a policy file, or its text. With ``receipts`` the model is told about every correction of its
-    arguments, or about none; without it, about those that are more than lossless. ``ledger`` is where sessions are
-    remembered: the address of a Redis or Valkey server, or another gate, whose sessions go on under other tools.
+    ``tools`` are declarations from any provider or MCP server: a list, a dictionary, JSON text, or the path of a file;
+    in a list also functions, Pydantic models, dataclasses, TypedDicts and :func:`callwright.tool` objects. ``policy``
+    is the path of a policy file, or its text. ``receipts`` says whether the model is told about every correction of its
+    arguments or about none; by default, about those that are not lossless. ``ledger`` is where sessions are stored: the
+    address of a Redis or Valkey server, or another gate, whose sessions continue with other tools.
     """
 
     __slots__ = ()
@@ -80,13 +80,13 @@ class Gate(_callwright.Gate):
         return super().__new__(cls, tool_text(tools), json.dumps(options), _sinks(events), event_values, previous)
 
     def rescue(self, text: str, *, id: Any = None, finish_reason: str | None = None) -> Rescued:  # type: ignore[override]
-        """Takes calls out of a message in which a model wrote them as text: all of them or none."""
+        """Extracts calls from a message in which a model wrote them as text: all of them or none."""
         calls, rest, why = super().rescue(text, id=id, finish_reason=finish_reason)
         return Rescued(calls, rest, *(why or (None, None)))
 
 
 def policy_text(policy: str | os.PathLike[str] | None) -> str | None:
-    """The text of a policy. A string with a line break or a ``=`` is the text itself; any other is a path."""
+    """The text of a policy. A string with a line break or a ``=`` is the text itself; any other string is a path."""
     if policy is None or (isinstance(policy, str) and ("\n" in policy or "=" in policy)):
         return policy
     with open(policy, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What the guards of all frameworks share: a gate that is built when the tools are known, and sessions of runs."""
+"""Shared by the guards of all frameworks: a gate that is built once the tools are known, and sessions for runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._gate import Gate
 
 
 class LateGate:
-    """A gate for tools that a framework shows only while it runs."""
+    """A gate for tools that a framework only reveals while it runs."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
@@ -19,7 +19,7 @@ class LateGate:
         self._shown: dict[str, str] = {}
 
     def show(self, declarations: Iterable[dict[str, Any]]) -> Gate:
-        """The gate for these tools and all that were shown before. What conversations have used up counts on."""
+        """The gate for these tools and all that were shown before. What conversations have used up still counts."""
         shown = {}
         for declared in declarations:
             name = declared.get("name") or declared["function"]["name"]
@@ -32,7 +32,7 @@ class LateGate:
 
 
 def loosened(schema: Any) -> Any:
-    """A schema without what a conversion to strict mode added to it.
+    """A schema without the additions of a conversion to strict mode.
 
     Strict mode lists every property as required. The function behind the tool may have defaults: a property that has one,
     or may be null, is optional for it. A gate must not be stricter than the tool.
@@ -62,7 +62,7 @@ def _may_be_left_out(schema: Any) -> bool:
 
 
 def session_of(run: Any) -> str:
-    """A session for a run that a framework represents by an object. It is noted on the object, so it ends with it."""
+    """A session for a run that a framework represents as an object. It is stored on the object, so it ends with it."""
     try:
         return str(run.__dict__.setdefault("_callwright_session", uuid.uuid4().hex))
     except AttributeError:

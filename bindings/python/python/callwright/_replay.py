@@ -1,4 +1,4 @@
-"""Recorded traffic, wherever it is: files, records, and tables of Arrow, Parquet, DuckDB and Polars."""
+"""Recorded traffic from files, records, and Arrow, Parquet, DuckDB and Polars tables."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def replay(
     workers: int | None = None,
     name: str = "records",
 ) -> Summary:
-    """Judges recorded calls as the gate would have judged them, and counts what came of it.
+    """Judges recorded calls as the gate would have judged them, and counts the outcomes.
 
-    ``records`` is a path or a list of paths (files, folders, patterns; packed or not; Parquet through pyarrow), an iterable
-    of records (JSON text, bytes or dictionaries, in any format of docs/replay-formats.md), or a table: whatever Arrow can
-    read, such as a frame of Polars or a relation of DuckDB. A table has one record per row: in its only column, in
-    ``column``, or as the row itself. All calls of a conversation should be in one replay, in their order.
+    ``records`` is a path or a list of paths (files, folders, patterns; compressed or not; Parquet through pyarrow), an
+    iterable of records (JSON text, bytes or dictionaries, in any format of docs/replay-formats.md), or a table:
+    anything that Arrow can read, such as a Polars frame or a DuckDB relation. A table has one record per row: in its
+    only column, in ``column``, or as the row itself. All calls of a conversation should be in one replay, in order.
 
-    Without ``tools`` a call is judged by what the log itself declares. ``part`` names this part of a log: however often its
-    summary is merged, it counts once.
+    Without ``tools``, a call is judged by what the log itself declares. ``part`` is an id for this part of a log:
+    however often its summary is merged, it counts once.
     """
     text = None if tools is None else tool_text(tools)
     rows, paths = _rows(records, column)
@@ -46,7 +46,7 @@ def _rows(records: Any, column: str | None) -> tuple[Iterable[Any] | None, list[
     if not any(path.endswith(_PARQUET) for path in paths):
         return None, paths
     if not all(path.endswith(_PARQUET) for path in paths):
-        raise ValueError("either all paths are files of Parquet or none is")
+        raise ValueError("either all paths or none must be Parquet files")
     return (row for path in paths for row in parquet_rows(path, column)), []
 
 
@@ -79,7 +79,7 @@ def _table(records: Any, column: str | None) -> Iterator[Any]:
 
 
 def batch_rows(batch: Any, column: str | None = None) -> list[Any]:
-    """The records in a batch of Arrow."""
+    """The records in an Arrow batch."""
     if column is None and batch.num_columns == 1:
         column = batch.schema.names[0]
     rows: list[Any] = batch.to_pylist() if column is None else batch.column(column).to_pylist()
@@ -87,7 +87,7 @@ def batch_rows(batch: Any, column: str | None = None) -> list[Any]:
 
 
 def parquet_rows(path: str | os.PathLike[str], column: str | None = None, groups: list[int] | None = None) -> Iterator[Any]:
-    """The records in a file of Parquet, or in some of its row groups."""
+    """The records in a Parquet file, or in some of its row groups."""
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path) as file:

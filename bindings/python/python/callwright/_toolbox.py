@@ -1,7 +1,7 @@
-"""Functions of Python as tools, and one way to call them.
+"""Python functions as tools, and a way to call them.
 
-A call of a model comes in; what the model gets goes out. The gate judges the call and its result; this runs the function
-in between, within its time, and tells the gate how it went.
+Takes a model's call; returns what the model gets. The gate judges the call and its result; this module runs the
+function in between, within its timeout, and reports the outcome to the gate.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ._types import Objections, codec, load_members, parameters, pointer
 if TYPE_CHECKING:
     from ._gate import Gate
 
-#: How many threads the functions of one toolbox may have, those included that ran out of time.
+#: How many threads the functions of one toolbox may use, including those that timed out.
 _MOST_THREADS = 64
 
 
 class ToolFailure(Exception):
     """A failure in the tool's own words: a stable code for programs, and a sentence for the model.
 
-    Any other exception is a defect of the tool: the model gets a short safe line, and the operator hears the rest.
+    Any other exception is a bug in the tool: the model gets a short safe line, and the details go to the operator.
     """
 
     kind = "reported"
@@ -51,7 +51,7 @@ class ToolFailure(Exception):
         self.recommendations = list(recommendations)
 
     def outcome(self) -> dict[str, Any]:
-        """As the gate takes it."""
+        """The failure in the form that the gate takes."""
         return {
             "kind": self.kind,
             "code": self.code,
@@ -63,7 +63,7 @@ class ToolFailure(Exception):
 
 
 class TransientFailure(ToolFailure):
-    """A failure that passes: a rate limit, an overload. A tool that only reads is run again."""
+    """A temporary failure: a rate limit, an overload. A read-only tool is run again."""
 
     kind = "transient"
 
@@ -111,7 +111,7 @@ class Tool:
         return declared
 
     def bind(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as the function takes them. Raises :class:`Objections` if a type does."""
+        """The arguments in the form that the function takes. Raises :class:`Objections` if a type objects."""
         return ((), arguments) if self.load is None else self.load(arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -151,10 +151,10 @@ def tool(
     timeout: float | None = None,
     retries: int | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Makes a tool of a function: its type hints are the schema, its docstring the description.
+    """Turns a function into a tool: its type hints become the schema, its docstring the description.
 
-    ``schema`` replaces the hints: a JSON Schema, after which the function gets the arguments as keywords; or a Pydantic
-    model, a dataclass or a TypedDict, of which it gets one value. ``effect`` is what the tool does to the world:
+    ``schema`` replaces the hints: with a JSON Schema, the function gets the arguments as keywords; with a Pydantic
+    model, a dataclass or a TypedDict, it gets one value of that type. ``effect`` is what the tool does to the world:
     ``read``, ``write`` or ``destructive``.
     """
 
@@ -187,7 +187,7 @@ def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any
         load_one = made.load or (lambda values: values)
         return made.schema, lambda values: ((load_one(values),), {}), inspect.getdoc(function)
     if isinstance(function, type) and hasattr(function, "model_json_schema"):
-        # A model is a tool that returns itself.
+        # A model class is a tool that returns its instance.
         made = codec(function)
         return made.schema, lambda values: ((), load_members({}, values)), made.schema.get("description")
     documented, described = _docstring(function)
@@ -199,7 +199,7 @@ def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any
     positional: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"{function.__name__}: `{parameter}` has no place in a schema; name the parameters")
+            raise TypeError(f"{function.__name__}: `{parameter}` cannot be expressed in a schema; name the parameters")
         names[parameter.name] = hints.get(parameter.name, Any)
         if parameter.default is parameter.empty:
             required.add(parameter.name)
@@ -219,7 +219,7 @@ def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any
 
 
 def _docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, str]]:
-    """The text of a docstring, and what it says about parameters: Google's style and Sphinx's."""
+    """The text of a docstring, and its parameter descriptions: Google and Sphinx style."""
     text = inspect.getdoc(function)
     if not text:
         return None, {}
@@ -250,7 +250,7 @@ def _docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, str]
 
 
 class Toolbox:
-    """Tools that are ready to be called, with a gate in front of them.
+    """Tools with a gate in front of them, ready to be called.
 
     >>> @tool
     ... def add(a: int, b: int = 1) -> int:
@@ -273,13 +273,13 @@ class Toolbox:
         self._threads: concurrent.futures.ThreadPoolExecutor | None = None
 
     def declarations(self, provider: str) -> list[dict[str, Any]]:
-        """The tools as a request of the provider declares them."""
+        """The tools as declared in a request to the provider."""
         declared: list[dict[str, Any]] = self.gate.declarations(provider)
         return declared
 
     def invoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
         """Judges a call, runs it if it may run, and judges its result. ``place`` is ``session``, ``turn``, ``round``,
-        ``id`` and ``finish_reason``. Async functions run in an event loop of their own."""
+        ``id`` and ``finish_reason``. Async functions run in their own event loop."""
         ticket, bound = self._open(call, arguments, place)
         if not ticket:
             return _refusal(ticket)
@@ -292,8 +292,8 @@ class Toolbox:
             time.sleep(wait)
 
     async def ainvoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
-        """The same for programs with an event loop. Functions that are not async run in a thread. If the task is
-        cancelled, the call counts as cancelled."""
+        """The async version. Functions that are not async run in a thread. If the task is cancelled, the call counts as
+        cancelled."""
         ticket, bound = self._open(call, arguments, place)
         if not ticket:
             return _refusal(ticket)
@@ -310,7 +310,7 @@ class Toolbox:
             raise
 
     async def ainvoke_all(self, calls: Iterable[Any], **place: Any) -> list[Settled]:
-        """Invokes the calls of one answer of the model side by side. Each has its own result, in the same order."""
+        """Invokes the calls of one model answer concurrently. Returns one result per call, in the same order."""
         return list(await asyncio.gather(*(self.ainvoke(call, **place) for call in calls)))
 
     async def __aenter__(self) -> Toolbox:
@@ -326,7 +326,7 @@ class Toolbox:
         self.close()
 
     def close(self) -> None:
-        """Hands the last events over and lets the threads go."""
+        """Delivers the last events and stops the threads."""
         self.gate.flush_events()
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
@@ -385,7 +385,7 @@ class Toolbox:
 
 
 class _Run:
-    """One call on its way: its limits, its attempts, its time."""
+    """One call in progress: its limits, its attempts, its time."""
 
     def __init__(self, gate: Gate, tool: Tool) -> None:
         self.gate, self.tool = gate, tool
@@ -415,7 +415,7 @@ class _Run:
         ran_out = time.monotonic() - self.began >= self.timeout
         if ran_out and isinstance(error, (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)):
             return {"failed": {"kind": "timed_out", "after_ms": int(self.timeout * 1000)}}
-        # What happened goes first: long texts are cut, and its words may say that the trouble passes.
+        # The error comes first: long texts are cut, and its wording may show that the failure is temporary.
         what = "".join(traceback.format_exception_only(error)).strip()
         trace = "".join(traceback.format_exception(error)).strip()
         return {"failed": {"kind": "internal", "for_operator": f"{what}\n{trace}"}}
@@ -438,7 +438,7 @@ def _refusal(ticket: Ticket) -> Settled:
 
 
 def plain(value: Any) -> Any:
-    """What a function returned, as JSON where it is a model or a dataclass."""
+    """A function's return value, as JSON if it is a model or a dataclass."""
     if isinstance(value, (str, bytes, int, float, bool, type(None))):
         return value
     if hasattr(value, "model_dump") and not isinstance(value, type):

@@ -1,8 +1,8 @@
-"""Types of Python → JSON Schema, and JSON → values of these types.
+"""Converts Python types to JSON Schema, and JSON to values of these types.
 
-Knows what annotations of tools are made of: scalars, lists, dictionaries, ``Literal``, enumerations, unions,
-``Annotated``, dataclasses and TypedDicts. Models and every other type are Pydantic's, where it is installed. It never
-guesses: a type that it does not know is an error when the tool is declared, not when it is called.
+Supports the annotations that tools use: scalars, lists, dictionaries, ``Literal``, enumerations, unions, ``Annotated``,
+dataclasses and TypedDicts. Models and all other types are left to Pydantic, if it is installed. Never guesses: an
+unknown type is an error when the tool is declared, not when it is called.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SCALARS: dict[Any, dict[str, Any]] = {
 
 
 class Objections(Exception):
-    """What a type says about arguments that its schema accepts: a JSON Pointer and a sentence each."""
+    """The complaints of a type about arguments that its schema accepts: a JSON Pointer and a sentence each."""
 
     def __init__(self, objections: list[tuple[str, str]]) -> None:
         super().__init__("; ".join(f"{path or 'arguments'}: {words}" for path, words in objections))
@@ -41,11 +41,11 @@ class Objections(Exception):
 
 
 class Codec(NamedTuple):
-    """How values of a type look in JSON, and how they are made of it."""
+    """The JSON form of a type's values, and how to load them."""
 
     schema: dict[str, Any]
     load: Callable[[Any], Any] | None
-    """``None`` if the value of JSON is the value."""
+    """``None`` if the JSON value is used as it is."""
 
 
 def pointer(path: Sequence[object]) -> str:
@@ -85,7 +85,7 @@ def codec(annotation: Any) -> Codec:
 def parameters(
     names: Mapping[str, Any], required: set[str], descriptions: Mapping[str, str], defaults: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Callable[[Any], Any]]]:
-    """The schema of an object with these members, and how those are loaded that are not plain JSON."""
+    """The schema of an object with these members, and how to load those that are not plain JSON."""
     properties: dict[str, Any] = {}
     loads: dict[str, Callable[[Any], Any]] = {}
     for name, annotation in names.items():
@@ -105,7 +105,7 @@ def parameters(
 
 
 def load_members(loads: Mapping[str, Callable[[Any], Any]], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Loads the members of an object; objections say at which one."""
+    """Loads the members of an object; objections name the member."""
     loaded = dict(values)
     objections: list[tuple[str, str]] = []
     for name, load in loads.items():
@@ -135,7 +135,7 @@ def _sentence(error: BaseException) -> str:
 
 def _annotated(annotation: Any) -> Codec:
     inner, *notes = get_args(annotation)
-    # `Field` and the constraints of `annotated_types` are Pydantic's to read.
+    # ``Field`` and the constraints of ``annotated_types`` are read by Pydantic.
     if any(not isinstance(note, str) for note in notes):
         return _pydantic(annotation)
     made = codec(inner)
@@ -154,7 +154,7 @@ def _union(members: Sequence[Any]) -> Codec:
         return Codec(
             {"anyOf": [made.schema for made in codecs]}, lambda value: None if value is None else load(value)
         )
-    # Which member a value belongs to is a question for a library of its own.
+    # Deciding which member a value belongs to is left to a dedicated library.
     return _pydantic(Union[tuple(members)])
 
 
@@ -178,7 +178,7 @@ def _dict(arguments: Sequence[Any]) -> Codec:
     if not arguments:
         return Codec({"type": "object"}, None)
     if arguments[0] is not str:
-        raise TypeError(f"keys of JSON are texts, not {arguments[0]!r}")
+        raise TypeError(f"JSON keys are strings, not {arguments[0]!r}")
     member = codec(arguments[1])
     load = member.load
     schema = {"type": "object", "additionalProperties": member.schema}
@@ -238,7 +238,7 @@ def _dataclass(annotation: Any) -> Codec:
 
 
 def _describe(schema: dict[str, Any], annotation: Any) -> None:
-    # The text that `dataclass` makes up is a signature, not a description.
+    # The docstring that ``dataclass`` generates is a signature, not a description.
     text = (annotation.__doc__ or "").strip()
     if text and not text.startswith(f"{annotation.__name__}("):
         schema["description"] = " ".join(text.split())
@@ -249,7 +249,7 @@ def _pydantic(annotation: Any) -> Codec:
         from pydantic import TypeAdapter, ValidationError
     except ImportError:
         raise TypeError(
-            f"{annotation!r} has no JSON Schema here; install pydantic, or use the types of JSON, Literal, Enum, "
+            f"{annotation!r} has no JSON Schema; install pydantic, or use JSON types, Literal, Enum, "
             "dataclasses or TypedDict"
         ) from None
     adapter: Any = TypeAdapter(annotation)

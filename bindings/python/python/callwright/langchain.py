@@ -25,8 +25,8 @@ __all__ = ["Guard"]
 class Guard(AgentMiddleware):
     """Judges every tool call of an agent before its tool runs, and every result before the model reads it.
 
-    The tools are those of the agent. ``options`` are those of :class:`callwright.Gate`. A conversation is a thread of
-    LangGraph; without a checkpointer every invocation of the agent is one.
+    The tools are those of the agent. ``options`` are those of :class:`callwright.Gate`. A conversation is a LangGraph
+    thread; without a checkpointer, every invocation of the agent is one.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -44,7 +44,7 @@ class Guard(AgentMiddleware):
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Takes up calls whose arguments are not JSON: the agent would end at them without a word."""
+        """Handles calls whose arguments are not JSON: the agent would otherwise end silently."""
         message = state["messages"][-1]
         if not isinstance(message, AIMessage) or not message.invalid_tool_calls:
             return None
@@ -83,13 +83,13 @@ class Guard(AgentMiddleware):
 
     def _show(self, tools: list[Any]) -> None:
         self._known = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
-        # Not strict: a strict schema asks for more than the tool does.
+        # Not strict: a strict schema demands more than the tool does.
         self._late.show(convert_to_openai_tool(tool) for tool in self._known.values())
 
     def _open(self, request: Any) -> Ticket:
         call = request.tool_call
         if request.tool is not None and request.tool.name not in self._known:
-            # A graph without a model call of ours: the tool itself is what is known.
+            # A graph without a guarded model call: only the tool itself is known.
             self._show([*self._known.values(), request.tool])
         session = _session(request.state, request.runtime)
         return self._late.gate.open(call["name"], call["args"], id=call["id"], session=session)
@@ -107,7 +107,7 @@ def _refusal(ticket: Ticket, call: Any) -> ToolMessage:
 
 
 def _settle(ticket: Ticket, result: Any) -> Any:
-    """What the model gets of a result. Commands, pictures and lists of blocks go on as they are."""
+    """What the model gets for a result. Commands, images and lists of blocks pass unchanged."""
     if not isinstance(result, ToolMessage) or not isinstance(result.content, str):
         return result
     settled = ticket.close(result.content, is_error=result.status == "error")
@@ -130,7 +130,7 @@ def _session(state: Any, runtime: Any) -> str:
     thread = configurable.get("thread_id")
     if thread is not None:
         return str(thread)
-    # The first message of an invocation has an id of its own.
+    # The first message of an invocation has a unique id.
     messages = state.get("messages") if isinstance(state, dict) else getattr(state, "messages", None)
     first = messages[0] if messages else None
     return str(getattr(first, "id", None) or id(first))

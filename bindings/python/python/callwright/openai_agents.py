@@ -24,9 +24,9 @@ __all__ = ["guard", "run_config"]
 def guard(
     tools: Iterable[Any], *, session: Callable[[Any], str] | None = None, **options: Any
 ) -> list[Any]:
-    """The same tools behind one gate. Hosted tools and handoffs pass as they are.
+    """The same tools behind one gate. Hosted tools and handoffs pass unchanged.
 
-    ``session`` names the conversation of a tool's context; without it every run is one. ``options`` are those of
+    ``session`` returns the conversation for a tool's context; without it, every run is one. ``options`` are those of
     :class:`callwright.Gate`.
     """
     tools = list(tools)
@@ -37,7 +37,7 @@ def guard(
 
 
 def run_config(**settings: Any) -> RunConfig:
-    """A configuration with which a call of an unknown tool is told to the model instead of ending the run."""
+    """A run configuration that reports calls of unknown tools to the model instead of ending the run."""
     settings.setdefault("tool_not_found_behavior", "return_error_to_model")
     return RunConfig(**settings)
 
@@ -64,7 +64,7 @@ def _guarded(tool: FunctionTool, gate: Gate, session: Callable[[Any], str]) -> F
             sent = arguments if ticket.verdict != "repaired" else _text(ticket.arguments)
             output = await invoke(context, sent)
             if not isinstance(output, str):
-                # Pictures and files go on as they are.
+                # Images and files pass unchanged.
                 return output
             settled = ticket.close(output)
             return output if settled.text == output else settled.text

@@ -37,7 +37,7 @@ class Guard(AbstractCapability[Any]):
         return tool_defs
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
-        """Corrects names of tools: an unknown one is decided before any other hook."""
+        """Corrects tool names: unknown ones are handled before any other hook runs."""
         known = {tool["name"] for tool in self._late.gate.tools}
         for part in response.parts:
             if getattr(part, "part_kind", None) == "tool-call" and part.tool_name not in known:
@@ -53,7 +53,7 @@ class Guard(AbstractCapability[Any]):
         raise ModelRetry(self._refusal(ctx, call, tool_def, args, []))
 
     async def on_tool_validate_error(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Any) -> Any:
-        """What the type of a tool objects to after its schema, in the same words."""
+        """Words the complaints of a tool's own types like those of its schema."""
         if not isinstance(error, ValidationError):
             raise error
         objections = [(pointer(one["loc"]), one["msg"]) for one in error.errors(include_url=False)]
@@ -64,7 +64,7 @@ class Guard(AbstractCapability[Any]):
             return await handler(args)
         with self._late.gate.open(tool_def.name, _sent(call.args), id=call.tool_call_id, **_place(ctx)) as ticket:
             if not ticket:
-                # Not a reason to try again: the model gets it as the result.
+                # Not a reason to retry: the model gets it as the result.
                 return ticket.close().text
             try:
                 result = await handler(args)

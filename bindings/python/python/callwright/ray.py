@@ -1,4 +1,4 @@
-"""Replay on Ray: a task per file, or per row group of Parquet, merged as they end.
+"""Replay on Ray: one task per file or Parquet row group, merged as they finish.
 
     from callwright import ray
 
@@ -22,8 +22,8 @@ from ._replay import replay as _replay
 
 __all__ = ["replay"]
 
-#: How many summaries are merged at once, by a task or in the end by the caller: a merged one costs as much to pack as ten to
-#: merge, and this many packed ones fit into the memory of a small worker.
+#: How many summaries are merged at once, by a task or finally by the caller: serialising a merged one costs as much as
+#: merging ten, and this many fit into the memory of a small worker.
 _MERGED_AT_ONCE = 32
 
 
@@ -36,9 +36,9 @@ def replay(
     row_groups: bool = False,
     remote: dict[str, Any] | None = None,
 ) -> Summary:
-    """Replays files, each in a task of its own; with ``row_groups`` each row group of a file of Parquet.
+    """Replays files, each in its own task; with ``row_groups``, each row group of a Parquet file.
 
-    A conversation should be in one file, or in one row group. ``remote`` are options of the tasks, such as ``num_cpus``. A
+    A conversation should be in one file or one row group. ``remote`` are options for the tasks, such as ``num_cpus``. A
     task that is run again counts once.
     """
     count = ray.remote(**(remote or {"num_cpus": 1}))(_count)

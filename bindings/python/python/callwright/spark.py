@@ -22,8 +22,8 @@ from ._replay import replay as _replay
 
 __all__ = ["replay", "replay_files"]
 
-#: How many summaries are merged at once, by a task or in the end by the driver: a merged one costs as much to pack as ten to
-#: merge, and this many packed ones fit into the memory of a small worker.
+#: How many summaries are merged at once, by a task or finally by the driver: serialising a merged one costs as much as
+#: merging ten, and this many fit into the memory of a small worker.
 _MERGED_AT_ONCE = 32
 
 
@@ -39,8 +39,8 @@ def replay(
 ) -> Summary:
     """Replays the records in a column of a data frame.
 
-    Rows are brought together by ``session`` (the name of a column, or an expression) and sorted by ``order`` within it, so
-    that every conversation is in one partition and in its order. A task that is run again counts once.
+    Rows are grouped by ``session`` (the name of a column, or an expression) and sorted by ``order`` within it, so that
+    every conversation is in one partition and in order. A task that is run again counts once.
     """
     count = partitions or int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     rows = frame.repartition(count, session)
@@ -68,7 +68,7 @@ def replay_files(
     column: str | None = None,
     policy: str | os.PathLike[str] | None = None,
 ) -> Summary:
-    """Replays files that every worker can open, each in a task of its own: ``session`` is the Spark session.
+    """Replays files that every worker can open, each in its own task; ``session`` is the Spark session.
 
     A conversation should be in one file. Nothing is shuffled and no row passes through Spark, so this costs a fraction of
     :func:`replay`. A task that is run again counts once.
