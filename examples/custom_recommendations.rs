@@ -1,5 +1,5 @@
-//! Custom recommendations: the operator knows better than any table what to do when a tool fails. Advice is given for a
-//! class of failures, for a single code, for one tool or for all; a tool can bring its own with a failure.
+//! Custom recommendations: the operator knows better than any table what to do when a tool fails. Advice can be set for
+//! a class of failures or a single code, for one tool or for all; a tool can also attach its own to a failure.
 //!
 //! Run it with `cargo run -p callwright-examples --example custom_recommendations`.
 
@@ -26,7 +26,7 @@ async fn search(asked: Search) -> ToolResult<Vec<String>> {
     match asked.year {
         // The archive is slow.
         ..2000 => std::future::pending().await,
-        // A report of the tool itself, with advice that only it can give.
+        // The tool's own report, with advice that only it can give.
         2000..2010 => Err(ToolFailure::new(
             "on_microfilm",
             format!("The reports of {} are on microfilm.", asked.year),

@@ -1,5 +1,5 @@
-//! Dynamic tools, not known when this program was compiled. Their declarations come from a file, in the shape
-//! of any provider, and one function serves them all. They are judged like typed ones.
+//! Dynamic tools, unknown when this program was compiled. Their declarations come from a file, in any provider's
+//! format, and one function serves them all. They are judged like typed ones.
 //!
 //! Run it with `cargo run -p callwright-examples --example dynamic_tool`.
 

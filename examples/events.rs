@@ -1,5 +1,5 @@
-//! Events: every call leaves one record, whatever became of it. Any number of sinks get it, each on a thread of its own:
-//! here a file of JSON Lines and a function that is told of everything that went wrong.
+//! Events: every call leaves one record, whatever its outcome. Any number of sinks receive it, each on its own thread:
+//! here a JSON Lines file and a function that is called for everything that went wrong.
 //!
 //! Run it with `cargo run -p callwright-examples --example events`.
 

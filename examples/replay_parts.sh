@@ -1,10 +1,10 @@
 #!/bin/sh
-# A replay in parts, each in a process of its own, then merged; and the same in one process, to compare.
+# A replay in parts, each in its own process, then merged; and the same in one process, for comparison.
 #
 #   examples/replay_parts.sh TOOLS.json LOG.jsonl [PARTS]
 #
-# CALLWRIGHT names the program, if it is not `callwright`. Lines go to parts by their session, because a conversation
-# that lies in two parts is seen as two.
+# CALLWRIGHT is the program, if it is not `callwright`. Lines are assigned to parts by session, because a conversation
+# split over two parts counts as two.
 set -eu
 
 tools=$1
@@ -14,7 +14,7 @@ callwright=${CALLWRIGHT:-callwright}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Exit code 1 says that something was found, which is what a replay is for.
+# Exit code 1 means that something was found, which is what a replay is for.
 replay() {
     "$callwright" replay "$@" || [ $? -eq 1 ]
 }
@@ -39,7 +39,7 @@ replay merge --format json "$folder"/part-*.json > "$folder/merged.json"
 replay --tools "$tools" --format json "$log" > "$folder/whole.json"
 
 python3 - "$folder/merged.json" "$folder/whole.json" << 'END'
-"""Compares two reports in all but the names of files, and how many there were."""
+"""Compares two reports, except for the names and the number of files."""
 import json, sys
 
 def without_files(value):

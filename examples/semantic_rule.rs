@@ -1,5 +1,5 @@
-//! Semantic rules: a result can fit its schema and still be wrong, or only a part. A rule is a function over the typed
-//! result, or over the arguments and the result, and what it finds is told to the model in its own words.
+//! Semantic rules: a result can match its schema and still be wrong or incomplete. A rule is a function of the typed
+//! result, or of the arguments and the result, and its finding is passed to the model in its own words.
 //!
 //! Run it with `cargo run -p callwright-examples --example semantic_rule`.
 
@@ -35,7 +35,7 @@ async fn convert(asked: Convert) -> ToolResult<Converted> {
         "SEK" => (0.0, 1, asked.to),
         // The feed has been down since Friday.
         "NOK" => (11.8, 63, asked.to),
-        // What it does not know it takes for dollars.
+        // Anything it does not know is treated as dollars.
         _ => (1.08, 1, "USD".to_owned()),
     };
     Ok(Converted {
@@ -61,7 +61,7 @@ fn is_in_the_currency_asked_for(asked: &Convert, converted: &Converted) -> Optio
     })
 }
 
-/// Good with a grain of salt: the model gets it, and is told.
+/// Usable with a caveat: the model gets it, with a note.
 fn is_fresh(converted: &Converted) -> Option<Finding> {
     let age = converted.rate_age_hours;
     (age > 24).then(|| {

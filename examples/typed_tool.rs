@@ -1,4 +1,4 @@
-//! A typed tool: one Rust type is the schema that the model reads, the validator, the value that the function gets, and
+//! A typed tool: one Rust type serves as the schema that the model reads, the validator, the function's argument, and
 //! the documentation.
 //!
 //! Run it with `cargo run -p callwright-examples --example typed_tool`.

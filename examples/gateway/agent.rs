@@ -1,4 +1,4 @@
-//! An agent as they are usually written: it streams, puts the pieces together by their index, and runs what it gets.
+//! A typical agent: it streams, assembles the pieces by their index, and runs what it gets.
 //!
 //! It checks nothing. Its weather tool accepts a city and a number of days, and fails on anything else.
 
@@ -14,7 +14,7 @@ pub(crate) struct Agent {
     messages: Vec<Value>,
 }
 
-/// What came of one answer.
+/// The outcome of one answer.
 pub(crate) enum Received {
     Words(String),
     Calls {
@@ -41,7 +41,7 @@ struct StreamedCall {
 
 impl Agent {
     pub(crate) fn new(base: String) -> Self {
-        // Every client needs it, also one for plain addresses. If there is one already, it stays.
+        // Every client needs a TLS provider, even one for plain addresses. An existing one is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         Agent {
@@ -121,7 +121,7 @@ impl Agent {
     }
 }
 
-/// The tools, as they are declared. The second one is never called.
+/// The tools as declared. The second one is never called.
 fn tools() -> Value {
     let weather = json!({"type": "object", "required": ["city"], "additionalProperties": false, "properties": {
         "city": {"type": "string"}, "days": {"type": "integer", "minimum": 1, "maximum": 7}}});

@@ -1,8 +1,9 @@
 //! An agent behind `callwright serve`, and a model that makes every mistake once.
 //!
-//! Run it with `cargo run -p callwright-examples --example gateway`. Three programs that speak HTTP with each other: a scripted
-//! API that streams broken answers ([`script`], [`turns`]), the gateway, and an agent that knows nothing of callwright
-//! ([`agent`]). For each answer it prints what the model sent, what the agent got, and what the gateway wrote down.
+//! Run it with `cargo run -p callwright-examples --example gateway`. Three programs that speak HTTP with each other: a
+//! scripted API that streams broken answers ([`script`], [`turns`]), the gateway, and an agent that knows nothing about
+//! callwright ([`agent`]). For each answer it prints what the model sent, what the agent got, and what the gateway
+//! recorded.
 
 mod agent;
 mod script;
@@ -23,7 +24,7 @@ use agent::{Agent, Received};
 use script::Script;
 use turns::TURNS;
 
-/// The model may be asked again for tools that only read.
+/// The model may be asked again for read-only tools.
 const POLICY: &str = "[tool.get_weather]\neffect = \"read\"\n";
 
 #[tokio::main(flavor = "current_thread")]
@@ -47,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Runs the agent to its end, and prints every turn.
+/// Runs the agent to the end, and prints every turn.
 async fn tell(
     mut agent: Agent,
     script: &Script,
@@ -79,7 +80,7 @@ async fn tell(
                 println!("            finish_reason {finish:?}");
             }
         }
-        // The record is written on a thread of its own.
+        // The record is written on a separate thread.
         for _ in 0..turn.records {
             let event = record.recv_timeout(Duration::from_secs(10))?;
             println!("   record:  {}", told(&event));

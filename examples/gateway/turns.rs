@@ -1,11 +1,11 @@
-//! The answers of the model, in the order in which it gives them: each is a mistake that users of gateways report.
+//! The model's answers, in order: each is a mistake that gateway users have reported.
 
 /// One answer of the model.
 pub(crate) struct Turn {
     pub(crate) mistake: &'static str,
     /// The deltas of the answer, each as JSON.
     pub(crate) deltas: &'static [&'static str],
-    /// `None` if it is missing, together with the end of the stream.
+    /// `None` if it is missing, along with the end of the stream.
     pub(crate) finish: Option<&'static str>,
     /// How many records the gateway writes.
     pub(crate) records: usize,

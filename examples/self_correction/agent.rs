@@ -1,4 +1,4 @@
-//! The loop: ask the model, run what it calls, tell it what came of that, until it answers in words.
+//! The loop: ask the model, run what it calls, return the outcome, until it answers in words.
 
 use std::error::Error;
 
@@ -16,8 +16,8 @@ use crate::transcript;
 /// The conversation. A server with many users has one for each.
 const SESSION: &str = "chat-1";
 
-/// How often the model is asked. The gate stops a model that goes round in circles long before; this is for one that
-/// finds something new to do for ever.
+/// How often the model is asked. The gate stops a looping model long before; this is for one that keeps finding
+/// something new to do.
 const MOST_ROUNDS: u64 = 40;
 
 /// How it ended.
@@ -32,11 +32,11 @@ pub(crate) struct Agent<'a> {
     endpoint: &'a Endpoint,
     toolbox: &'a Toolbox,
     person: Person,
-    /// The tools in the provider's shape.
+    /// The tools in the provider's format.
     tools: Vec<Value>,
-    /// The history in the provider's shape.
+    /// The history in the provider's format.
     messages: Vec<Value>,
-    /// A message of the user begins another turn.
+    /// A user message begins another turn.
     turn: u64,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Agent<'a> {
         Ok(Ending::GaveUp("the model did not come to an end"))
     }
 
-    /// A message of the user: another turn, in which repetitions are counted from zero.
+    /// A user message: another turn, in which repetitions are counted from zero.
     fn user_says(&mut self, words: &str) {
         self.turn += 1;
         transcript::turn(self.turn);
@@ -86,7 +86,7 @@ impl<'a> Agent<'a> {
             .push(json!({"role": "user", "content": words}));
     }
 
-    /// Every call gets one answer, also those that did not run.
+    /// Every call gets one answer, including those that did not run.
     fn tell_model<'c>(&mut self, calls: &[Call<'c>], settled: &[Settled<'c>]) {
         let feedback = self.toolbox.feedback();
         for (call, settled) in calls.iter().zip(settled) {
@@ -97,7 +97,7 @@ impl<'a> Agent<'a> {
         self.messages.extend(round.iter().map(Value::from));
     }
 
-    /// Asks the user about a call that is not run, and lets the ledger know.
+    /// Asks the user about a call that was not run, and passes the answer to the ledger.
     fn ask_user(&mut self, failure: &Failure, objection: &Objection) -> Result<(), Box<dyn Error>> {
         let question = self.toolbox.feedback().question(objection, failure);
         transcript::say("callwright", &format!("asks the user: {question}"));
@@ -106,7 +106,7 @@ impl<'a> Agent<'a> {
             self.toolbox.gate().ledger().answer(SESSION, reply)?;
         }
         if reply == Some(Reply::Stop) {
-            // The same turn: nothing runs in it any more, and the model has a chance to say what it knows.
+            // The same turn: nothing else runs in it, and the model has a chance to say what it knows.
             transcript::say("user", &words);
             self.messages
                 .push(json!({"role": "user", "content": words}));

@@ -8,10 +8,10 @@ use std::time::Duration;
 use callwright::event::Event;
 use callwright::failure::Failure;
 
-/// How long the last events are waited for. They are there in milliseconds.
+/// How long to wait for the last events. They arrive within milliseconds.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// How often what happened. Clones count together.
+/// How often each thing happened. Clones share their counts.
 #[derive(Clone, Default)]
 pub(crate) struct Counts(Arc<Mutex<Counted>>);
 

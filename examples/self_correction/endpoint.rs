@@ -13,17 +13,17 @@ use reqwest::{Client, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A server that is there accepts within seconds, also from the other side of the world.
+/// A running server accepts within seconds, even from the other side of the world.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Connecting, waiting and reading together. A model that thinks for long says nothing for minutes; more is a connection
-/// that was lost.
+/// Connecting, waiting and reading together. A model that thinks for long is silent for minutes; anything longer is a
+/// lost connection.
 const WHOLE_ANSWER: Duration = Duration::from_secs(300);
 
 /// An answer has some ten thousand tokens at most, a few hundred kilobytes. More is a mistake.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How much of a server's own words is shown: a line or two.
+/// How much of a server's own message is shown: a line or two.
 const SHOWN: usize = 160;
 
 /// Where a model can be asked.
@@ -85,7 +85,7 @@ struct Completion {
 }
 
 impl Answer {
-    /// The calls in it. What the provider says about its end holds for each.
+    /// The calls in it. The provider's finish reason applies to each.
     pub(crate) fn calls(&self) -> Result<Vec<Call<'_>>, EndpointError> {
         let calls = self.message["tool_calls"].as_array();
         calls
@@ -104,7 +104,7 @@ impl Answer {
         words.filter(|words| !words.trim().is_empty())
     }
 
-    /// Whether the provider says that there would be more.
+    /// Whether the provider says that the answer was cut off.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.completeness() == Completeness::CutOff
     }
@@ -116,7 +116,7 @@ impl Answer {
 }
 
 impl Endpoint {
-    /// The model that the environment names; `None` if it names none.
+    /// The model named in the environment; `None` if there is none.
     pub(crate) fn from_environment() -> Result<Option<Self>, EndpointError> {
         let given = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let Some(base) = given("OPENAI_BASE_URL") else {
@@ -140,7 +140,7 @@ impl Endpoint {
         model: String,
         key: Option<String>,
     ) -> Result<Self, EndpointError> {
-        // Every client needs it, also one for plain addresses. If there is one already, it stays.
+        // Every client needs a TLS provider, even one for plain addresses. An existing one is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = client
@@ -231,7 +231,7 @@ fn advice(status: StatusCode) -> &'static str {
     }
 }
 
-/// The beginning of what the server said: its error message, if it has the usual shape.
+/// The beginning of the server's response: its error message, if it has the usual format.
 fn said(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let message = serde_json::from_slice::<Value>(body)
@@ -245,7 +245,7 @@ fn said(body: &[u8]) -> String {
     if text.is_empty() {
         return "nothing".to_owned();
     }
-    // Strangers wrote it: no line breaks and no control characters on the terminal.
+    // Untrusted text: no line breaks and no control characters on the terminal.
     text.chars()
         .take(SHOWN)
         .flat_map(char::escape_debug)

@@ -1,8 +1,8 @@
-//! Self-correction: a whole agent over HTTP whose model makes every mistake once, and gets out of each by what
-//! callwright tells it.
+//! Self-correction: a whole agent over HTTP whose model makes every mistake once, and recovers from each with
+//! callwright's feedback.
 //!
-//! Run it with `cargo run -p callwright-examples --example self_correction`. It needs no model: a scripted one is started
-//! on this machine, which reads the instructions in each request and goes on only if they are there.
+//! Run it with `cargo run -p callwright-examples --example self_correction`. It needs no model: a scripted one is
+//! started on this machine, which reads the instructions in each request and continues only if they are there.
 //!
 //! With a real one, of any provider that speaks OpenAI's chat completions:
 //!
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `OPENAI_API_KEY` is sent if it is set. For `https` addresses add `--features tls`. The exit code is 0 if the model
-//! came to an end, 1 if it did not, and 3 if it could not be asked.
+//! finished, 1 if it did not, and 3 if it could not be reached.
 
 mod agent;
 mod counts;
@@ -80,7 +80,7 @@ async fn run() -> Result<Ending, Box<dyn Error>> {
     Ok(ending)
 }
 
-/// One step less on each rung than usual, so that the whole ladder fits into a short transcript.
+/// One step fewer on each rung than usual, so that the whole ladder fits into a short transcript.
 fn policy(person: &Person) -> Policy {
     let mut policy = Policy::default();
     policy.admission.repeated_call = Steps::new(2, 3);

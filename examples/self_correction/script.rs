@@ -1,7 +1,7 @@
 //! The scripted model: a server on this machine that answers like OpenAI's chat completions.
 //!
-//! It goes on only if it has read what it reacts to. If an instruction of callwright is missing in the request, or a call
-//! has no answer, it refuses the request as a real provider does, so the loop cannot pass by accident.
+//! It continues only if it has read what it reacts to. If an instruction from callwright is missing in the request, or
+//! a call has no answer, it rejects the request as a real provider does, so the loop cannot pass by accident.
 
 use std::io;
 
@@ -89,7 +89,7 @@ const SCRIPT: [Step; 10] = [
     },
 ];
 
-/// Starts the server and says where it is.
+/// Starts the server and returns its address.
 pub(crate) async fn start() -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let base = format!("http://{}/v1", listener.local_addr()?);

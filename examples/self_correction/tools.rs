@@ -1,4 +1,4 @@
-//! The tools: a search in front of an old order service, and a carrier that is asked for parcels.
+//! The tools: a search in front of an old order service, and a carrier that tracks parcels.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How much of an answer gets through to us: something on the way to the old service cuts off the rest.
+/// How much of an answer reaches us: something on the way from the old service cuts off the rest.
 const MOST_BYTES: usize = 250;
 
 /// The arguments of `search_orders`.
@@ -73,7 +73,7 @@ const SHIPPED: [(&str, &str, &str); 7] = [
     ("O-2210", "clock", "P-3111"),
 ];
 
-/// The types say what comes in and what should come out; the text in between is the service's.
+/// The types define the input and the expected output; the text in between comes from the service.
 pub(crate) fn search_orders() -> Result<ToolDef<Value, String>, Error> {
     let spec = ToolSpec::new("search_orders", input_schema::<SearchOrders>()?)
         .with_description("Finds the orders of a customer.")
@@ -122,7 +122,7 @@ pub(crate) struct Tracked {
     arrives: &'static str,
 }
 
-/// The carrier knows a parcel when somebody has scanned it, which takes until the third question.
+/// The carrier only knows a parcel once it has been scanned, which takes until the third request.
 pub(crate) fn track_parcel() -> ToolDef<TrackParcel, Tracked> {
     let asked = Arc::new(AtomicU32::new(0));
     ToolDef::new("track_parcel", move |TrackParcel { parcel }| {

@@ -7,7 +7,7 @@ use callwright::{Call, Settled};
 /// Where the words begin.
 const INDENT: usize = 12;
 
-/// Where they end. So wide is a common terminal, and a page of documentation.
+/// Where they end: the width of a common terminal, and of a documentation page.
 const WIDTH: usize = 100;
 
 /// Another turn begins.
@@ -15,7 +15,7 @@ pub(crate) fn turn(number: u64) {
     println!("--- turn {number} ---");
 }
 
-/// One line of the conversation. Control characters in it would take over the terminal, so they become blanks.
+/// One line of the conversation. Control characters in it could take over the terminal, so they become spaces.
 pub(crate) fn say(who: &str, words: &str) {
     let mut who = who;
     let lines = words
@@ -37,7 +37,7 @@ pub(crate) fn call(call: &Call<'_>) {
     say("model", &cut(&format!("{} {arguments}", call.tool)));
 }
 
-/// What the model gets: a result in one line, and everything that callwright says.
+/// What the model gets: a result on one line, and all of callwright's feedback.
 pub(crate) fn result(settled: &Settled<'_>, feedback: &Feedback) {
     let code = match settled.failure() {
         Some(failure) => format!("{} -> {}", failure.code_name(), failure.next().name()),
@@ -68,7 +68,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Lines that are not too wide; a word that is stays whole.
+/// Wraps a text; a word that is too long is kept whole.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

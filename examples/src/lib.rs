@@ -1,4 +1,4 @@
-//! The programs of the documents, which are compiled and run with the tests. The examples are next to this folder.
+//! The programs in the documents, which are compiled and run with the tests. The examples are next to this folder.
 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

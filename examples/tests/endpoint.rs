@@ -1,4 +1,4 @@
-//! What `self_correction` says when its model cannot be asked.
+//! What `self_correction` says when its model cannot be reached.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -15,7 +15,7 @@ fn server(answer: String) -> String {
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Who hangs up in the middle has heard enough.
+            // A client that hangs up early is not a failure.
             let _ = serve(stream, &answer);
         }
     });
@@ -163,7 +163,7 @@ fn https_needs_a_feature() {
     );
 }
 
-/// A real endpoint, no user at the terminal: an answer in words ends it, one that was cut off does not count.
+/// A real endpoint, no user at the terminal: an answer in words ends it, a truncated one does not count.
 #[test]
 fn answers_in_words() {
     for (reason, code) in [("stop", 0), ("length", 1)] {
@@ -185,7 +185,7 @@ fn answers_in_words() {
     }
 }
 
-/// A model that never listens, and no user to ask: callwright ends it.
+/// A model that never listens, and no user to ask: callwright stops it.
 #[test]
 fn a_model_that_repeats_itself_is_stopped() {
     let body = r#"{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [

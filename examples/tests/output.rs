@@ -1,4 +1,5 @@
-//! What the examples print is what is checked in. With `BLESS=1` it is written down instead.
+//! Compares the output of the examples with the files in the repository. With `BLESS=1` the files are rewritten
+//! instead.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! The scripted model goes on only if it was told what it reacts to: so the loop that it is in really works.
+//! The scripted model continues only if it was told what it reacts to, so its loop really works.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[path = "../self_correction/script.rs"]

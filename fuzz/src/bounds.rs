@@ -1,8 +1,8 @@
-//! Bounds on what one input may cost, counted and never timed, so that they hold on any machine and under any load.
+//! Bounds on the cost of one input, counted and never timed, so that they hold on any machine and under any load.
 //!
-//! Work is counted in reads from memory by our own crates (`fuzz/watch` has the compiler report them), and in the bytes
-//! that are allocated, which also covers what other crates do for us. Memory is the most that is held at once; an allocation
-//! beyond it fails, and ends the target.
+//! Work is counted in memory reads by our own crates (`fuzz/watch` makes the compiler report them), and in bytes
+//! allocated, which also covers what other crates do for us. Memory is the peak; an allocation beyond the bound fails,
+//! and ends the target.
 
 use std::alloc::System;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,19 +27,19 @@ count_reads!(
     __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
 );
 
-/// What an input may cost: so much in any case, and so much more per byte of it. About eight times what the costliest
-/// inputs of the corpus and their mutations take, so that what grows faster than the input is found at 4 kB.
+/// What an input may cost: a fixed amount, and an amount per byte. About eight times what the costliest inputs of the
+/// corpus and their mutations take, so that anything that grows faster than the input is found at 4 kB.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Reads from memory by our own crates.
     pub reads: (u64, u64),
-    /// Bytes that are allocated, given back or not.
+    /// Bytes allocated, freed or not.
     pub allocated: (u64, u64),
-    /// Bytes that are held at once.
+    /// Bytes held at the same time.
     pub held: (u64, u64),
 }
 
-/// Runs one input and holds it to its bounds. New maxima go to the log, so that the bounds can be kept close.
+/// Runs one input and checks its bounds. New maxima go to the log, so that the bounds can be kept tight.
 pub fn bounded(input: &[u8], bounds: Bounds, run: impl FnOnce()) {
     static MOST: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
     let length = u64::try_from(input.len()).expect("a length");

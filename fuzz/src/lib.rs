@@ -1,4 +1,5 @@
-//! What the fuzz targets share: the corpus as seeds, bounds on what an input costs, and promises that every verdict keeps.
+//! Shared by the fuzz targets: the corpus as seeds, bounds on the cost of an input, and promises that every verdict
+//! keeps.
 
 mod bounds;
 mod said;
@@ -41,8 +42,8 @@ pub fn tools<'c>(file: &'c Value, case: &'c Value) -> &'c Value {
     case.get("tools").unwrap_or(&file["tools"])
 }
 
-/// Writes inputs to start from into the folder that `fuzz/run` names. Nothing is kept in the repository:
-/// the corpus is the one copy.
+/// Writes seed inputs into the folder that `fuzz/run` names. They are not kept in the repository: the corpus is the
+/// only copy.
 pub fn plant(seeds: impl IntoIterator<Item = Vec<u8>>) {
     let folder = std::env::var_os("CALLWRIGHT_SEEDS").filter(|name| !name.is_empty());
     let Some(folder) = folder.map(PathBuf::from) else {

@@ -1,14 +1,15 @@
-//! Whether everything that a text says is still there: the oracle of `judge` and `rescue`.
+//! Checks that everything a text says is still there: the oracle of `judge` and `rescue`.
 //!
-//! Takes a text and what was made of it. Words that chat templates write around a call say nothing, and neither do the
-//! keys of a call as JSON and its id; they are taken from the crate's own tables. Any other word that is gone is a fault.
+//! Takes a text and what it was turned into. Words that chat templates write around a call carry no meaning, and
+//! neither do the keys of a call as JSON and its id; they are taken from the crate's own tables. Any other missing word
+//! is a bug.
 
 use std::sync::LazyLock;
 
 use callwright::internal::{ID_KEYS, reasoning_tags, words_around_calls};
 use callwright::json;
 
-/// Words that may go, in lower case. The tables hold names such as `tool_use`, which is two.
+/// Words that may be dropped, in lower case. The tables contain names such as `tool_use`, which is two words.
 static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut all: Vec<String> = words_around_calls().flat_map(words).collect();
     all.sort();
@@ -16,7 +17,7 @@ static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     all
 });
 
-/// Shorter words of the tables are whole words, and not found inside of others.
+/// Shorter words of the tables only count as whole words, not inside others.
 const SHORTEST_PART: usize = 2;
 
 /// Shorter words of the tables are not recognised with a slip.
@@ -25,7 +26,7 @@ const SHORTEST_WITH_SLIP: usize = 4;
 /// Longer words are not those of a template.
 const LONGEST: usize = 48;
 
-/// What is left of a text that may have become a call.
+/// What is left of a text that may have been turned into a call.
 pub struct Kept {
     had_id: bool,
     had_reasoning: bool,
@@ -34,7 +35,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Nothing yet. Says whether a call was opened that may have had an id, and whether a block of reasoning may have gone.
+    /// Empty. The flags say whether a call was opened that may have had an id, and whether a block of reasoning may
+    /// have been dropped.
     pub fn new(had_id: bool, had_reasoning: bool) -> Self {
         Kept {
             had_id,
@@ -44,7 +46,7 @@ impl Kept {
         }
     }
 
-    /// The name of a tool that is called: it may go from the text, in any spelling.
+    /// The name of a called tool: it may be missing from the text, in any spelling.
     pub fn add_name(&mut self, name: &str) {
         self.names.push(words(name).concat());
     }
@@ -67,8 +69,8 @@ impl Kept {
         }
     }
 
-    /// The words of a text that are gone, one for each level of escapes: text may be in text in text. With any level at
-    /// which none is, nothing is lost.
+    /// The missing words of a text, one list for each level of escapes: text may be nested in text. If nothing is
+    /// missing at any level, nothing is lost.
     pub fn missing(&self, text: &str) -> Option<Vec<String>> {
         let mut level = text.to_owned();
         if self.had_reasoning {
@@ -116,8 +118,8 @@ impl Kept {
     }
 }
 
-/// Fails if the oracle could not: a key, a value, a sentence and a word in a tag must be missed, and a template must not.
-/// A panic ends a target, so this is asked when one starts.
+/// Checks that the oracle can fail: a missing key, value, sentence or word in a tag must be noticed, and a missing
+/// template must not. A panic ends a target, so this runs when one starts.
 pub fn assert_can_miss() {
     let mut kept = Kept::new(true, true);
     kept.add_name("send_mail");
@@ -163,11 +165,11 @@ fn words(text: &str) -> Vec<String> {
     runs(text).map(|(_, run)| run.to_lowercase()).collect()
 }
 
-/// Whether a word says nothing: it is one of the tables, or made of several, with one slip at most. At either end of a text it
-/// may be cut.
+/// Whether a word carries no meaning: it is in the tables, or made of several such words, with at most one slip. At
+/// either end of a text it may be cut.
 fn goes(word: &str, (is_first, is_last): (bool, bool)) -> bool {
     let whole = |word: &str| WORDS.iter().any(|known| known == word);
-    // What is left of `\n` at one level of escapes too few.
+    // The rest of `\n` when one level of escapes is missing.
     let is_escape = word.len() == 1 && "bfnrtu".contains(word);
     // `&lt;tool_call&gt;`
     let is_entity = matches!(word, "lt" | "gt");
@@ -208,7 +210,7 @@ fn consists(word: &str, slips: usize, may_be_cut: bool) -> bool {
             })
 }
 
-/// Whether one letter is missing, added, another or in its neighbour's place.
+/// Whether one letter is missing, added, replaced or swapped with its neighbour.
 fn is_slip(piece: &str, word: &str) -> bool {
     let (piece, word): (Vec<char>, Vec<char>) = (piece.chars().collect(), word.chars().collect());
     let same =
@@ -224,7 +226,7 @@ fn is_slip(piece: &str, word: &str) -> bool {
     }
 }
 
-/// Reasoning goes if it is closed, also where the prompt opened it. What is in it may be anything.
+/// Removes reasoning if it is closed, even if the prompt opened it. It may contain anything.
 fn without_reasoning(text: &str) -> String {
     let block = text.char_indices().find_map(|(start, _)| {
         let (open, close) = reasoning_tags(&text[start..])?;

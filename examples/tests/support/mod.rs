@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// An example as a program. Cargo builds them all with the tests, beside the folder in which this test lies.
+/// An example as a program. Cargo builds them all with the tests, next to the folder that contains this test.
 pub(crate) fn example(name: &str) -> Command {
     let test = std::env::current_exe().expect("a test is a file");
     let built = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
@@ -19,7 +19,7 @@ pub(crate) fn example(name: &str) -> Command {
     for name in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"] {
         command.env_remove(name);
     }
-    // A proxy of the machine must not stand between the example and a server of the test.
+    // A proxy on this machine must not get between the example and the test's server.
     command.env("NO_PROXY", "127.0.0.1");
     command
 }

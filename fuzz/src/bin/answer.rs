@@ -1,5 +1,5 @@
-//! Any text as a provider's whole answer, and as the history of a request: read or refused, and every call in it gets a
-//! verdict.
+//! Feeds any text as a provider's whole answer and as the history of a request: it is read or refused, and every call
+//! in it gets a verdict.
 #![no_main]
 
 use std::sync::LazyLock;

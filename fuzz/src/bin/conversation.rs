@@ -1,5 +1,5 @@
-//! Any text as the lines of a recorded conversation: each is opened and closed, and a session that is saved and
-//! resumed in the middle goes on as if nothing had happened.
+//! Feeds any text as the lines of a recorded conversation: each call is opened and closed, and a session that is saved
+//! and resumed in the middle continues as if nothing had happened.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -70,7 +70,7 @@ fuzz_target!(
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let (straight, moved) = (gate(), gate());
         let feedback = Feedback::default();
-        // A longer conversation says nothing new, and costs time.
+        // A longer conversation shows nothing new, and costs time.
         for line in text.lines().take(40) {
             let Ok(recorded) = wire::read_recorded(line) else { continue };
             let (Some(one), Some(other)) = (settle(&straight, &recorded), settle(&moved, &recorded)) else {

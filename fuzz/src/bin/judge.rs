@@ -1,4 +1,4 @@
-//! Any text as the arguments of any tool of the corpus, with any grade of repair.
+//! Feeds any text as the arguments of any tool in the corpus, with any repair grade.
 //!
 //! Input: two bytes that choose the tool, one that chooses the grade, then the text.
 #![no_main]
@@ -56,7 +56,7 @@ static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
     specs.into_iter().map(subject).collect()
 });
 
-/// Every call of the corpus, as the first tool of its name that was declared as in its case.
+/// Every call of the corpus, with the first tool of its name that was declared as in its case.
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (file, case) in cases(&STAGES) {
@@ -139,7 +139,7 @@ fn check(subject: &Subject, grade: usize, text: &str) {
     }
 }
 
-/// The calls that a refused one holds differ, would run, and hold nothing that was not sent.
+/// The calls inside a refused one differ, would run, and contain nothing that was not sent.
 fn check_parts(gate: &Gate, declared: &str, call: &Call<'_>, text: &str) {
     let parts = gate.split(call).unwrap_or_default();
     assert_ne!(parts.len(), 1);
@@ -155,7 +155,7 @@ fn check_parts(gate: &Gate, declared: &str, call: &Call<'_>, text: &str) {
     }
 }
 
-/// What went to the tool is valid and stays as it is when it is sent again.
+/// What went to the tool is valid, and unchanged when it is sent again.
 fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
     let text = arguments.to_string();
     let again = Call::from_text(tool, text.as_str());
@@ -197,7 +197,7 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
     });
 }
 
-/// What is left out around a call. What such an edit shows of it is not kept.
+/// Edits that drop something around a call. The text that they show does not count as kept.
 const AROUND: [&str; 8] = [
     "fence",
     "control_token",
@@ -209,8 +209,8 @@ const AROUND: [&str; 8] = [
     "repeated_value",
 ];
 
-/// Every word that was sent is in what goes to the tool, or in an edit of a value that is on record. No value is left out
-/// that says something.
+/// Every word that was sent is in what goes to the tool, or in a recorded edit of a value. No meaningful value is
+/// dropped.
 fn assert_nothing_dropped(text: &str, tool: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
     let has = |rules: &[&str]| edits.iter().any(|edit| rules.contains(&edit.rule));
     let mut kept = Kept::new(has(&["envelope", "control_token"]), has(&["reasoning"]));

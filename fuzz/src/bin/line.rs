@@ -1,4 +1,4 @@
-//! Any text as a line of a recording: a call in some shape, a message, or neither.
+//! Feeds any text as a line of a recording: a call in some format, a message, or neither.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -65,7 +65,7 @@ fuzz_target!(
         for (name, provider) in Provider::ALL {
             let rendered = wire::render(provider, &call, &verdict, &Feedback::default()).to_string();
             let value = read_value(&rendered).expect("a rendered verdict is JSON");
-            // A call that may run is a call again, with the same arguments.
+            // A call that may run reads back as a call with the same arguments.
             if verdict.failure().is_none() {
                 let again = wire::read_call(value).expect("a rendered call is a call");
                 let second = GATE.judge(&again);

@@ -1,5 +1,6 @@
-//! Any text as a script of two sides of MCP, a line each: nothing panics, where nothing may be changed nothing is, and what
-//! a lenient server takes for a call was judged. The same as a script of one client and two servers.
+//! Feeds any text as a script of two sides of MCP, one line each: nothing panics, nothing is changed where nothing may
+//! be, and whatever a lenient server takes for a call was judged. Then the same as a script of one client and two
+//! servers.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -96,11 +97,11 @@ fn assert_seen(sent: &[Vec<u8>], settings: &Settings) {
     for message in sent {
         let text = String::from_utf8_lossy(message);
         let text = text.trim_start_matches('\u{feff}');
-        // Several values on a line are several messages to some.
+        // Several values on a line are several messages to some servers.
         for value in Deserializer::from_str(text).into_iter::<Value>() {
             let Ok(value) = value else { break };
             let exact = calls(&value);
-            // Go does not tell upper case from lower case.
+            // Go does not distinguish upper case from lower case.
             let calls = if exact.is_empty() {
                 calls(&folded(value))
             } else {
@@ -196,7 +197,7 @@ fuzz_target!(
             let came = script.iter().any(|(_, sent)| sent == message);
             assert!(is_json || came, "{}", String::from_utf8_lossy(message));
         }
-        // An answer to our own question is for us alone, so a script that guesses its id is another matter.
+        // An answer to our own request is only for us, so a script that guesses its id is a different case.
         if !script.iter().any(|(_, message)| is_ours(message)) {
             let [mut to_server, to_client] = run(Validation::Warn, &script);
             to_server.retain(|message| !is_ours(message));

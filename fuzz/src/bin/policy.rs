@@ -1,4 +1,4 @@
-//! Any text as a policy file: read, or refused with a place.
+//! Feeds any text as a policy file: it is read, or refused with a place.
 #![no_main]
 
 use callwright::{Gate, Policy, ToolSpec};

@@ -1,4 +1,4 @@
-//! Any bytes as a log: every record is read or reported, and the sizes in which the bytes come change nothing.
+//! Feeds any bytes as a log: every record is read or reported, and the sizes in which the bytes arrive change nothing.
 #![no_main]
 
 use std::io::{self, Read};

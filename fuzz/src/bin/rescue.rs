@@ -1,4 +1,5 @@
-//! Any text as a message: calls only of offered tools, only where there is nothing else, never completed.
+//! Feeds any text as a message: rescued calls are only of offered tools, only where there is nothing else, and never
+//! completed.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -66,16 +67,16 @@ fuzz_target!(
         let harmless = rest.is_empty() || rest.ends_with(['>', ']']);
         assert!(harmless, "only reasoning may come before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
-        // One that is cut off is refused, whatever it holds.
+        // A truncated one is refused, whatever it contains.
         if whole {
             assert_nothing_dropped(text, rescued.rest, &rescued.calls);
         }
         let quotations = [format!("For example {text}"), format!("For example:\n{text}")];
         let followed = [format!("{text}\nThat is how."), format!("{text} not yet")];
-        // After a call that is cut off, words are a part of it.
+        // After a truncated call, words are part of it.
         for quoted in quotations.iter().chain(followed.iter().filter(|_| whole)) {
             let message = Message::from_text(quoted.as_str());
-            // The last calls alone may be taken, if all of them only read: what comes before them stays text then.
+            // Only the last calls may be taken, if all of them are read-only: what comes before them then stays text.
             let taken = GATE.rescue(&message).map(|rescued| rescued.calls).unwrap_or_default();
             let reads = |call: &Call<'_>| GATE.tool(&call.tool).is_some_and(|tool| tool.spec().effect == Effect::Read);
             assert!(taken.iter().all(reads), "{quoted}");

@@ -1,4 +1,5 @@
-//! Any text as what a tool answers, held to the tools of the corpus with every detector and conditions in CEL.
+//! Feeds any text as a tool's answer, checked against the tools of the corpus with every detector and with CEL
+//! conditions.
 //!
 //! Input: one byte that chooses the tool, then the text.
 #![no_main]
@@ -19,7 +20,7 @@ const BOUNDS: Bounds = Bounds {
     held: (64 << 20, 16 << 10),
 };
 
-/// Each looks at all of the result; the last one does so in a loop within a loop.
+/// Each examines the whole result; the last one does so in a nested loop.
 const CHECKS: &str = r#"
 [[check]]
 when = "has(output.has_more) && output.has_more && size(output) > 1"

@@ -1,4 +1,4 @@
-//! Calls with a secret in any place and any form: nothing that is said about them shows it.
+//! Generates calls with a secret in any place and any form: no output about them shows it.
 //!
 //! Input: bytes that choose the tool, the call and what is wrong with it.
 #![no_main]

@@ -1,4 +1,5 @@
-//! Any bytes as a server-sent event: data that is put into an event is what is read out of it, and all else stays.
+//! Feeds any bytes as a server-sent event: data that is put into an event is what is read back, and everything else
+//! stays.
 #![no_main]
 
 use callwright_fuzz::{Bounds, bounded, plant};

@@ -1,4 +1,4 @@
-//! Any text as a tool file: read or refused, compiled or quarantined, and calls of its tools get a verdict.
+//! Feeds any text as a tool file: it is read or refused, compiled or quarantined, and calls of its tools get a verdict.
 #![no_main]
 
 use callwright::repair::{Grade, RepairPolicy};
@@ -49,7 +49,7 @@ fuzz_target!(
             .repair(RepairPolicy::UpTo(Grade::Guess))
             .cache(SchemaCache::new(100));
         let Ok(gate) = builder.build() else { return };
-        // Explaining a refusal to many tools is the same work many times.
+        // Explaining a refusal for many tools is the same work many times.
         for name in names.iter().take(4) {
             for arguments in CALLS {
                 let call = Call::from_text(name.as_str(), arguments);
