@@ -1,4 +1,4 @@
-//! The same calls, judged by other tools or another policy: which verdicts change?
+//! Judges the same calls with other tools or another policy, and records the verdicts that change.
 
 use callwright::Verdict;
 use callwright::json::Value;
@@ -19,7 +19,7 @@ pub(super) struct Against {
 }
 
 impl Against {
-    /// Notes what the other judge says differently of a call and of its result.
+    /// Records what the other judge says differently about a call and its result.
     pub(super) fn compare(
         &self,
         call: &SeenCall<'_>,
@@ -63,7 +63,7 @@ impl Against {
         summary: &mut Summary,
     ) {
         let call = &late.call;
-        // That it has no such tool was noted for the call.
+        // That the tool is unknown was recorded for the call.
         if let Some(tool) = self.judge.gate().tool(&call.tool) {
             let other = self
                 .judge

@@ -1,4 +1,4 @@
-//! A run between two pieces of the log, in a form that can be saved.
+//! The state of a run between two pieces of the log, in a form that can be saved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use crate::conversation::SavedConversations;
 use crate::source::Position;
 use crate::summary::{Summary, VERSION};
 
-/// What the counts of a run depend on: a digest of the source of each setting, by the name that the user knows it by. The
-/// bytes of files and options take part, not what they were read as, so nothing that they say is left out.
+/// What the counts of a run depend on: a digest of the source of each setting, by the name that the user knows. The
+/// bytes of files and options are digested, not their parsed form, so nothing in them is missed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SettingsDigest(BTreeMap<String, String>);
@@ -32,10 +32,10 @@ impl SettingsDigest {
     }
 }
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// `None` in the states of earlier versions, whose settings cannot be compared.
+    /// `None` in states of earlier versions, whose settings cannot be compared.
     #[serde(default)]
     pub(super) settings: Option<SettingsDigest>,
     pub(super) position: Option<Position>,
@@ -49,9 +49,9 @@ pub struct Checkpoint {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// It is something else.
-    #[error("not a state of a replay: {0}; name another file")]
+    #[error("not a replay state: {0}; give another file")]
     NotOne(serde_json::Error),
-    /// Another version wrote it: this one.
+    /// It was written by this other version.
     #[error("written by another version ({0} instead of {VERSION}); delete the file to start over")]
     Version(u32),
 }
@@ -65,10 +65,10 @@ impl Checkpoint {
         serde_json::to_string(self)
     }
 
-    /// Reads one that was saved.
+    /// Reads a saved state.
     ///
     /// # Errors
-    /// Fails if it is something else, or of another version.
+    /// Fails if it is something else, or from another version.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
         let checkpoint: Checkpoint = serde_json::from_str(text).map_err(CheckpointError::NotOne)?;
         let found = checkpoint.summary.v;

@@ -1,6 +1,6 @@
-//! What one worker counts by itself. The counts of all workers together are the summary.
+//! The counts of one worker. The counts of all workers together are the summary.
 //!
-//! Nearly all calls are valid, and all that is done for a valid one is here: the speed of a replay depends on it.
+//! Nearly all calls are valid, and everything done for a valid one is here: the speed of a replay depends on it.
 
 use std::sync::Arc;
 
@@ -25,26 +25,26 @@ use crate::summary::{
 /// slow the run down.
 const SAMPLED: u64 = 32;
 
-/// How many clusters, combinations and parameters a worker keeps by itself.
+/// How many clusters, combinations and parameters a worker keeps for itself.
 const MOST_KEPT: usize = 2_000;
 
-/// How many bytes its clusters may have.
+/// How many bytes its clusters may take.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
-/// How many tools, each of which keeps the set alive in which it is declared. A fleet has some dozen in use.
+/// How many tools, each of which keeps the set in which it is declared alive. A fleet has a few dozen in use.
 const MOST_TOOLS: usize = 128;
 
 /// Values of parameters up to this many bytes of JSON are kept.
 const LONGEST_VALUE: usize = 100;
 
-/// What is counted of a call that was judged and admitted.
+/// What is counted for a judged and admitted call.
 pub(super) struct CallFacts<'c> {
     pub(super) spot: Spot<'c>,
     pub(super) at: &'c At<'c>,
     pub(super) session: Option<u64>,
     pub(super) tally: Tally,
     pub(super) latency_us: u64,
-    /// The arguments as they may be shown, made only for examples that are kept.
+    /// The arguments in displayable form, only produced for examples that are kept.
     pub(super) arguments: &'c dyn Fn() -> String,
 }
 
@@ -70,7 +70,7 @@ impl CallFacts<'_> {
 
 /// Counts per tool.
 struct ToolCounts {
-    /// The tools among which it was declared.
+    /// The set of tools in which it was declared.
     set: Arc<ToolSet>,
     summary: ToolSummary,
     version: Version,
@@ -80,7 +80,7 @@ struct ToolCounts {
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) summary: Summary,
-    /// By the address of the tool, which lives as long as its set.
+    /// Keyed by the address of the tool, which lives as long as its set.
     tools: AHashMap<usize, ToolCounts>,
 }
 
@@ -90,7 +90,7 @@ impl Counts {
         self.summary.calls.calls
     }
 
-    /// Whether it is time to add them to those of the others: each worker holds only so much by itself.
+    /// Whether it is time to add them to those of the others: each worker keeps only so much for itself.
     pub(super) fn is_large(&self) -> bool {
         let summary = &self.summary;
         let kept = summary.clusters.len() + summary.combinations.len() + summary.parameters.len();
@@ -160,7 +160,7 @@ impl Counts {
         self.tool(set, tool).summary.tally.absorb(tally);
     }
 
-    /// Notes the values of a valid call, if it is one of those that are sampled.
+    /// Records the values of a valid call, if it is sampled.
     pub(super) fn sample(&mut self, tool: &Tool, arguments: &Value<'_>, hash: u64) {
         if !hash.is_multiple_of(SAMPLED) {
             return;
@@ -206,7 +206,7 @@ impl Counts {
                 cluster.repaired += u64::from(repaired);
                 cluster.alone += u64::from(judged.faults.len() == 1);
                 for (at, edit) in edits.iter().enumerate() {
-                    // A rule counts once in a call.
+                    // A rule counts once per call.
                     if !edits[..at].iter().any(|earlier| earlier.rule == edit.rule) {
                         *cluster.rules.entry(edit.rule.to_string()).or_default() += 1;
                     }
@@ -216,7 +216,7 @@ impl Counts {
         self.combination(&judged.faults);
     }
 
-    /// Faults of one call or result.
+    /// The faults of one call or result.
     fn combination(&mut self, faults: &[Fault]) {
         let Some(first) = faults.first() else {
             return;
@@ -241,7 +241,7 @@ impl Counts {
         self.combination(&result.faults);
     }
 
-    /// A call that was counted, and that admission would have stopped. `shown` is the call for people.
+    /// A counted call that admission would have stopped. `shown` is the call in displayable form.
     #[cold]
     pub(super) fn stopped(
         &mut self,
@@ -271,7 +271,7 @@ impl Counts {
         examples.add(facts.spot.hash, facts.example(shown, true));
     }
 
-    /// What became known of calls.
+    /// What became known about calls.
     pub(super) fn effects(&mut self, effects: &mut Vec<Effect>) {
         for effect in effects.drain(..) {
             let mut known = Cluster {

@@ -1,4 +1,4 @@
-//! Pieces → counts, on all cores: what runs over files and over records have in common.
+//! Turns pieces into counts, on all cores: shared by runs over files and over records.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,12 +22,12 @@ use crate::read::Reader;
 use crate::source::{Input, Piece, Position, Trouble as SourceTrouble};
 use crate::summary::{Parts, Summary, Trouble};
 
-/// How many conversations admission remembers. The least recently used one is forgotten first. Between two calls of a loop
-/// some seconds pass, and in a minute not even a fleet that makes a hundred million calls a week has as many conversations.
-/// More sessions overflow the CPU cache and measurably slow the run down.
+/// How many conversations admission remembers. The least recently used one is dropped first. A few seconds pass
+/// between two calls of a loop, and even a fleet that makes a hundred million calls a week has fewer conversations
+/// than this in a minute. More sessions overflow the CPU cache and measurably slow the run down.
 const SESSIONS: usize = 5_000;
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Engine {
     shared: Shared,
@@ -39,8 +39,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// An engine that has counted nothing. Where the tools come from the log, `inputs` are read once, if they can be read
-    /// twice.
+    /// An engine that has counted nothing. If the tools come from the log, `inputs` are read once more first, if they
+    /// can be read twice.
     pub(super) fn new(settings: ReplaySettings, inputs: &[Input]) -> Result<Self, RunError> {
         let ledger = Arc::new(MemoryLedger::new(SESSIONS));
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -52,7 +52,7 @@ impl Engine {
             if !inputs.is_empty() && inputs.iter().all(|input| input.bytes.is_some()) {
                 log.learn_all(inputs.to_vec(), settings.stop.as_deref());
             } else {
-                // What can be read only once: tools are learned on the way, one record after the other.
+                // Input that can only be read once: tools are learned on the way, one record after another.
                 workers = 1;
             }
             Tools::Stored(Box::new(log))
@@ -77,17 +77,17 @@ impl Engine {
         })
     }
 
-    /// How many calls have been counted by now.
+    /// How many calls have been counted so far.
     pub(super) fn calls(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.calls)
     }
 
-    /// What was counted, while no worker runs.
+    /// The counts, while no worker runs.
     pub(super) fn summary(&self) -> MutexGuard<'_, Summary> {
         self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is remembered of conversations, while no worker runs.
+    /// What is remembered about conversations, while no worker runs.
     pub(super) fn conversations(&self) -> MutexGuard<'_, Conversations> {
         self.shared.conversations()
     }
@@ -153,13 +153,13 @@ impl Engine {
         counts
     }
 
-    /// Adds what a worker has counted.
+    /// Adds a worker's counts.
     fn absorb(&self, counts: Counts) {
         let counted = counts.into_summary();
         self.summary().absorb(counted);
     }
 
-    /// What was counted, when no more comes. A run that has not ended is marked as interrupted.
+    /// The final counts. An unfinished run is marked as interrupted.
     pub(super) fn finish(self, ended: bool) -> Summary {
         let mut effects = Vec::new();
         self.conversations().end(&mut effects);

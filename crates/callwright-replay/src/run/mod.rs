@@ -1,8 +1,8 @@
 //! Reads, judges and counts on all cores.
 //!
-//! Workers fetch pieces of the log in turn. Each counts by itself; only what depends on the order of calls is done one
-//! piece after the other. Memory does not grow with the log. A run goes in legs: between two of them, and when it is
-//! interrupted, everything is in one [`Checkpoint`], from which another run can continue.
+//! Workers take pieces of the log in turn. Each counts for itself; only what depends on the order of calls is done
+//! one piece after another. Memory does not grow with the log. A run is divided into legs: between two of them, and
+//! when it is interrupted, everything is in one [`Checkpoint`], from which another run can continue.
 
 mod against;
 mod checkpoint;
@@ -36,36 +36,36 @@ use crate::summary::Summary;
 /// How much text is counted between two checkpoints by default.
 const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// What judges a log, and how the run is done.
+/// What a log is judged by, and how the run is done.
 #[derive(Debug, Clone, Default)]
 pub struct ReplaySettings {
-    /// The tools; `None` takes those that the log itself shows.
+    /// The tools; `None` uses those that the log itself declares.
     pub tools: Option<Vec<ToolSpec>>,
     /// The policy.
     pub policy: Policy,
     /// Other tools, or another policy, to compare with.
     pub against: Option<(Vec<ToolSpec>, Policy)>,
-    /// How many workers; all cores if not given.
+    /// How many workers; all cores by default.
     pub workers: Option<NonZero<usize>>,
-    /// How much text is counted between two checkpoints; two gigabytes, a few seconds' worth, if not given.
+    /// How much text is counted between two checkpoints; two gigabytes, a few seconds' worth, by default.
     pub leg_bytes: Option<u64>,
-    /// When set, stops looking for tools in the log, and reading records. The run can only end then.
+    /// When set, stops looking for tools in the log, and reading records. The run can then only end.
     pub stop: Option<Arc<AtomicBool>>,
-    /// The id of the part of a log that the run is about: [`Summary::merge`] counts a part once. Without one, the counts
-    /// are added as often as they are merged.
+    /// The id of the part of a log that the run covers: [`Summary::merge`] counts a part once. Without one, the
+    /// counts are added as often as they are merged.
     pub part: Option<String>,
-    /// Where the tools, the policies and their options come from: only a run with the same sources can be resumed.
+    /// Where the tools, the policies and their options come from: a run can only be resumed with the same sources.
     pub digest: SettingsDigest,
 }
 
-/// Why there is no run.
+/// Why a run is not possible.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The tools cannot be used.
     #[error(transparent)]
     Tools(#[from] callwright::Error),
-    /// The log cannot be read on from where another run stopped.
+    /// The log cannot be read from where another run stopped.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The interrupted run had other settings; these differ.
@@ -74,13 +74,13 @@ pub enum RunError {
         .0.join(" and "), if .0.len() == 1 { "it" } else { "them" }
     )]
     OtherSettings(Vec<String>),
-    /// The state does not say with which settings it was made.
+    /// The state does not say which settings it was made with.
     #[error(
         "an earlier version wrote the state, and its settings cannot be compared; delete the state file to start over"
     )]
     UnknownSettings,
-    /// A worker died.
-    #[error("a worker stopped; please report this")]
+    /// A worker panicked.
+    #[error("a worker thread panicked; please report this as a bug")]
     Worker,
 }
 
@@ -98,7 +98,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Prepares a run. Where the tools come from the log, this reads all of it once.
+    /// Prepares a run. If the tools come from the log, this reads all of it once.
     ///
     /// # Errors
     /// Fails if the tools cannot be used.
@@ -122,7 +122,7 @@ impl Run {
     /// Continues where another run stopped, with the same inputs and settings.
     ///
     /// # Errors
-    /// Fails if the tools cannot be used, or the inputs or settings are not the same.
+    /// Fails if the tools cannot be used, or the inputs or settings differ.
     pub fn resume(
         inputs: Vec<Input>,
         settings: ReplaySettings,
@@ -154,15 +154,15 @@ impl Run {
         Arc::clone(&self.progress)
     }
 
-    /// How many calls have been counted by now, for a progress bar.
+    /// How many calls have been counted so far, for a progress bar.
     pub fn calls(&self) -> Arc<AtomicU64> {
         self.engine.calls()
     }
 
-    /// Runs until the end, until some gigabytes are done, or until `stop` is set. Returns whether that was the end.
+    /// Runs until the end, until the leg is complete, or until `stop` is set. Returns whether that was the end.
     ///
     /// # Errors
-    /// Fails if a worker died, which is a defect.
+    /// Fails if a worker panicked, which is a bug.
     pub fn leg(&mut self, stop: &AtomicBool) -> Result<bool, RunError> {
         let until = self.progress.text_bytes().saturating_add(self.leg_bytes);
         let is_stopped = || stop.load(Ordering::Relaxed);
@@ -171,13 +171,13 @@ impl Run {
             .engine
             .count(&self.pieces, &|| is_stopped() || is_far())?;
         self.ended = !is_stopped() && !is_far();
-        // Files that turned out to have nothing in them have no piece, and count all the same.
+        // Files without content have no piece, but still count.
         self.engine.summary().input.files = self.progress.files().max(self.files_before);
         self.position = last.or(self.position.take());
         Ok(self.ended)
     }
 
-    /// Everything as it is between two legs.
+    /// The state between two legs.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             settings: Some(self.digest.clone()),
@@ -188,7 +188,7 @@ impl Run {
         }
     }
 
-    /// What was counted. A run that has not ended is marked as interrupted.
+    /// The counts. An unfinished run is marked as interrupted.
     pub fn finish(self) -> Summary {
         self.engine.finish(self.ended)
     }

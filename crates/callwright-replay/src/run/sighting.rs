@@ -1,4 +1,4 @@
-//! A record → the calls and results that it shows, each with the tools that judge it.
+//! Extracts the calls and results of a record, each with the tools that judge it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) struct Spot<'s> {
     pub(super) hash: u64,
 }
 
-/// A call or a result that a record shows, with what is needed to judge it.
+/// A call or a result in a record, with what is needed to judge it.
 #[derive(Debug)]
 pub(super) struct Sighting<'p> {
     pub(super) spot: Spot<'p>,
@@ -40,7 +40,7 @@ pub(super) enum Sighted<'p> {
     Result(SeenResult<'p>),
 }
 
-/// The tools that judge. Those that were given are borrowed, so that workers do not contend for a reference count.
+/// The tools that judge. Given tools are borrowed, so that workers do not contend for a reference count.
 #[derive(Debug)]
 pub(super) enum JudgingSet<'p> {
     Given(&'p Arc<ToolSet>),
@@ -67,7 +67,7 @@ impl<'p> Sighting<'p> {
         }
     }
 
-    /// The call, if it can be counted at once: no other record shows it, and none has its result.
+    /// The call, if it can be counted immediately: no other record shows it or has its result.
     pub(super) fn standalone_call(&mut self) -> Option<&mut SeenCall<'p>> {
         match &mut self.what {
             Sighted::Call {
@@ -88,7 +88,7 @@ impl<'p> Sighting<'p> {
     }
 }
 
-/// Everything that a record shows. What cannot be read is noted.
+/// The calls and results of a record. Anything unreadable is recorded.
 pub(super) fn sightings<'p>(
     tools: &'p Tools,
     piece: &'p Piece,
@@ -125,14 +125,14 @@ pub(super) fn sightings<'p>(
     }
 }
 
-/// Gives every call the tools that judge it: those that its record carries, or else all that are known.
+/// Assigns every call the tools that judge it: those that its record carries, or else all known ones.
 fn sort_out<'p>(
     tools: &'p Tools,
     reading: &mut Reading<'p>,
     spot: Spot<'p>,
     found: &mut Vec<Sighting<'p>>,
 ) -> Result<(), Error> {
-    // A record in one of these formats has all there is about its call.
+    // A record in one of these formats contains everything about its call.
     let in_one = matches!(reading.format, Some(Format::Event | Format::Call));
     let is_chat = matches!(
         reading.format,

@@ -1,8 +1,8 @@
-//! Tools that are not all compiled at once: those that a log shows, or a very large number that was given.
+//! Tools that are not all compiled at once: those that a log declares, or a very large number that was given.
 //!
-//! Takes declarations, and then names of tools that are called; returns what judges their calls. A call is judged by the
-//! declaration of its tool alone, which is compiled when the tool is called. What is kept of declarations is bounded, and
-//! so is what is kept compiled.
+//! Takes declarations, and then names of called tools; returns what judges their calls. A call is judged by its
+//! tool's declaration alone, which is compiled when the tool is called. The declarations and the compiled tools that
+//! are kept are both bounded.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +22,14 @@ use crate::read::{Reader, Reading, RecordPlace};
 use crate::seen::{LONGEST_NAME, Seen};
 use crate::source::{Input, Pieces};
 
-/// How many bytes of declarations of a log are kept as the newest ones: those of some thousand tools.
+/// How many bytes of a log's newest declarations are kept: those of a few thousand tools.
 const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many bytes of declarations are kept compiled, which takes ten to a hundred times as many. Some dozen tools make
-/// nearly all calls.
+/// How many bytes of declarations are kept compiled, which takes ten to a hundred times as much. A few dozen tools
+/// account for nearly all calls.
 const MOST_COMPILED_BYTES: usize = 256 * 1024;
 
-/// How many tools may be known before one that nothing declares counts as made up.
+/// How many tools may be known before an undeclared one counts as made up.
 const MOST_UNDECLARED: usize = 2_000;
 
 /// A record without one of these declares no tool.
@@ -46,26 +46,26 @@ pub(super) struct ToolStore {
     policy: Policy,
     ledger: Arc<dyn Ledger>,
     cache: SchemaCache,
-    /// Whether all of the log was looked through before the run: then nothing new comes.
+    /// Whether all of the log was searched before the run: then nothing new comes.
     has_learned: AtomicBool,
     known: Mutex<KnownTools>,
-    /// The names of the tools that were given, which say what another name may mean. `None` for those of a log.
+    /// The names of the given tools, which show what another name may mean. `None` for those of a log.
     given: Option<Arc<ToolSet>>,
 }
 
 #[derive(Debug, Default)]
 struct KnownTools {
-    /// The newest declaration of each tool, and how many bytes they are.
+    /// The newest declaration of each tool, and their total size.
     newest: BTreeMap<String, PackedSpec>,
     bytes: usize,
     /// What was learned last: requests carry the same list again and again.
     last: Vec<ToolSpec>,
-    /// Tools that are called, and that nothing declares.
+    /// Tools that are called but never declared.
     undeclared: BTreeSet<String>,
     compiled: CompiledSets,
 }
 
-/// A declaration with its schemas as JSON text: read, they take ten times as much memory.
+/// A declaration with its schemas as JSON text: parsed, they take ten times as much memory.
 #[derive(Debug, PartialEq)]
 struct PackedSpec {
     rest: ToolSpec,
@@ -98,7 +98,7 @@ impl PackedSpec {
     }
 }
 
-/// Sets of tools by a hash, as many as there is room for; the oldest goes first.
+/// Sets of tools by a hash, as many as there is room for; the oldest are dropped first.
 #[derive(Debug, Default)]
 struct CompiledSets {
     sets: HashMap<u64, Arc<ToolSet>>,
@@ -123,7 +123,7 @@ impl CompiledSets {
 }
 
 impl ToolStore {
-    /// Tools that a log shows, none of which is known yet.
+    /// The tools of a log, none of which is known yet.
     pub(super) fn of_log(policy: Policy, ledger: Arc<dyn Ledger>) -> Self {
         ToolStore {
             policy,
@@ -135,10 +135,10 @@ impl ToolStore {
         }
     }
 
-    /// Tools that were given; what a log shows does not count beside them.
+    /// Given tools; declarations in the log are then ignored.
     ///
     /// # Errors
-    /// Fails if two tools have one name.
+    /// Fails if two tools have the same name.
     pub(super) fn given(
         tools: Vec<ToolSpec>,
         policy: Policy,
@@ -156,12 +156,12 @@ impl ToolStore {
         Ok(store)
     }
 
-    /// Whether calls are judged by what was given alone.
+    /// Whether calls are judged only by the given tools.
     pub(super) fn is_given(&self) -> bool {
         self.given.is_some()
     }
 
-    /// Goes through all tools that are known, one by one: compiled, all of them together could be very large.
+    /// Visits all known tools, one by one: compiled, all of them together could be very large.
     pub(super) fn each_declared(&self, each: &mut impl FnMut(&ToolSet)) {
         let newest = std::mem::take(&mut self.known().newest);
         for spec in newest.values() {
@@ -174,7 +174,7 @@ impl ToolStore {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of all tools in these inputs, until `stop` is set. What cannot be read is reported by the second pass.
+    /// Learns all tools in these inputs, until `stop` is set. Unreadable records are reported by the second pass.
     pub(super) fn learn_all(&self, inputs: Vec<Input>, stop: Option<&AtomicBool>) {
         let signs = SIGNS.map(Finder::new);
         let may_declare = |bytes: &[u8]| signs.iter().any(|sign| sign.find(bytes).is_some());
@@ -203,25 +203,26 @@ impl ToolStore {
         }
     }
 
-    /// Takes note of tools that the log shows, unless that was done before.
+    /// Learns tools that the log declares, unless already done.
     pub(super) fn learn(&self, tools: &[ToolSpec]) {
         if !self.has_learned.load(Ordering::Relaxed) {
             self.known().learn(tools);
         }
     }
 
-    /// What judges a call of this tool: the declaration that its record carries, or else the newest one. Where nothing
-    /// declares it, it is a tool without a schema.
+    /// What judges a call of this tool: the declaration that its record carries, or else the newest one. If it was
+    /// never declared, it is a tool without a schema.
     ///
     /// # Errors
-    /// Fails if tools cannot be compiled, which different names do not allow.
+    /// Fails if tools cannot be compiled, which cannot happen with different names.
     pub(super) fn judging(
         &self,
         offered: Option<&[ToolSpec]>,
         tool: &str,
     ) -> Result<Arc<ToolSet>, Error> {
         if let Some(offered) = offered {
-            // Where two have the same name, the last one counts. A name that is not offered may be meant for one that is.
+            // If two have the same name, the last one counts. A name that is not offered may be meant for one that
+            // is.
             let meant: BTreeMap<&str, &ToolSpec> = match offered.iter().rfind(|it| it.name == tool)
             {
                 Some(own) => [(tool, own)].into(),
@@ -264,7 +265,7 @@ impl ToolStore {
         self.compiled(&mut known, 0, true, Vec::new)
     }
 
-    /// No tools: what judges where it does not matter.
+    /// No tools: used where it does not matter.
     ///
     /// # Errors
     /// See [`ToolStore::judging`].

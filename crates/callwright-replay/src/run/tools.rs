@@ -1,7 +1,7 @@
-//! Which tools judge a call: those that were given, or those that the log itself shows.
+//! Which tools judge a call: those that were given, or those that the log itself declares.
 //!
-//! A request carries the tools that the model was offered, and its calls are judged by these. Anything else in a log is
-//! judged by the newest declaration of each tool that was found anywhere in it.
+//! A request carries the tools that the model was offered, and its calls are judged by these. Anything else in a log
+//! is judged by the newest declaration of each tool anywhere in it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use super::tool_store::ToolStore;
 use crate::judge::Judge;
 use crate::summary::{Summary, ToolSummary, Version};
 
-/// How many bytes of declarations that were given are compiled at once. A thousand tools have as many, and take about 50 MB.
+/// How many bytes of given declarations are compiled at once. A thousand tools have this many, and take about 50 MB.
 const MOST_AT_ONCE: usize = 1024 * 1024;
 
-/// How many bytes of compiled schemas both gates of a judge share, which is more than these declarations take. The cache
-/// of the process would keep them after the run, while the report is made.
+/// How many bytes of compiled schemas the two gates of a judge share, which is more than these declarations take. The
+/// process-wide cache would keep them after the run, while the report is made.
 const MOST_CACHED: u64 = 256 * 1024 * 1024;
 
 /// Which tools judge.
@@ -28,7 +28,7 @@ const MOST_CACHED: u64 = 256 * 1024 * 1024;
 pub(super) enum Tools {
     /// Those that were given.
     Given(Arc<ToolSet>),
-    /// Those that the log itself shows, or more than should be in memory at once: compiled as they are called.
+    /// Those that the log itself declares, or more than should be in memory at once: compiled when they are called.
     Stored(Box<ToolStore>),
 }
 
@@ -55,7 +55,7 @@ impl Tools {
         }
     }
 
-    /// Adds the declared tools that were never called to a summary: a report names them too. Their declaration is left
+    /// Adds declared tools that were never called to a summary: a report names them too. Their declaration is left
     /// out: nothing is said about it, and a part of a log in which they are called has it.
     pub(super) fn add_idle(&self, summary: &mut Summary) {
         let mut add = |set: &ToolSet| {
@@ -82,19 +82,19 @@ impl Tools {
     }
 }
 
-/// A set of tools that judges, and how each of them was declared.
+/// A set of tools that judges calls, and how each tool was declared.
 #[derive(Debug)]
 pub struct ToolSet {
     judge: Arc<Judge>,
-    /// The name of each tool and how it was declared, by the address of the compiled tool. Calls of a tool that nothing
-    /// declares are counted, and cannot be judged.
+    /// The name of each tool and its declaration, by the address of the compiled tool. Calls of an undeclared tool
+    /// are counted, but cannot be judged.
     declared: HashMap<usize, (String, Option<Declaration>)>,
 }
 
 /// How a tool was declared.
 #[derive(Debug, Clone)]
 pub(super) struct Declaration {
-    /// In MCP's shape, as JSON.
+    /// In MCP's format, as JSON.
     pub(super) text: String,
     /// A hash of it.
     pub(super) hash: String,
@@ -106,7 +106,7 @@ impl ToolSet {
     /// Compiles tools.
     ///
     /// # Errors
-    /// Fails if two tools have one name.
+    /// Fails if two tools have the same name.
     pub fn new(
         tools: Vec<ToolSpec>,
         policy: &Policy,
@@ -117,7 +117,7 @@ impl ToolSet {
         Ok(ToolSet::of(judge, true))
     }
 
-    /// The tools of a judge, which are known only by name if nothing declares them.
+    /// The tools of a judge, which are only known by name if they were not declared.
     pub(super) fn of(judge: Judge, are_declared: bool) -> Self {
         let tools = judge.gate().tools().map(|tool| {
             let declared = are_declared.then(|| {
@@ -142,7 +142,7 @@ impl ToolSet {
         &self.judge
     }
 
-    /// About how many bytes its declarations are.
+    /// About how many bytes its declarations have.
     pub(super) fn declared_bytes(&self) -> usize {
         let declared = self.declared.values().filter_map(|(_, it)| it.as_ref());
         declared.map(|it| it.text.len()).sum()
@@ -155,7 +155,7 @@ impl ToolSet {
     }
 }
 
-/// The declaration of a tool in MCP's shape, as JSON.
+/// The declaration of a tool in MCP's format, as JSON.
 pub(super) fn declaration(tool: &ToolSpec) -> String {
     wire::declare(Provider::Mcp, tool).to_string()
 }

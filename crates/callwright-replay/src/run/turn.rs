@@ -1,6 +1,6 @@
-//! Calls and results in their order: what each led to, and whether admission would have stopped it.
+//! Calls and results in order: what each led to, and whether admission would have stopped it.
 //!
-//! What can be worked out before a call's turn is in [`Prepared`]; what its turn shows is a [`TurnOutcome`]. Only this
+//! [`Prepared`] contains what can be worked out before a call's turn, [`TurnOutcome`] what its turn shows. Only this
 //! file uses the recorded side of admission.
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use crate::conversation::{CallEnd, Conversations, Effect, Faults, add_effects};
 use crate::judge::{JudgedCall, JudgedResult};
 use crate::seen::{At, CallIdentity, SeenCall, ToolAnswer};
 
-/// A call that was judged, and what can be worked out before its turn.
+/// A judged call, with what can be worked out before its turn.
 #[derive(Debug)]
 pub(super) struct Prepared<'c, 'p> {
     pub(super) judged: JudgedCall<'c>,
@@ -33,7 +33,7 @@ pub(super) struct Prepared<'c, 'p> {
 /// What is needed of a call in its turn.
 #[derive(Debug)]
 pub(super) struct CallTurn<'p> {
-    /// What admission has to know, and where the call is; `None` outside of conversations.
+    /// What admission has to know, and where the call is; `None` outside conversations.
     admission: Option<(Recalled<'p>, Cow<'p, str>, Moment)>,
     /// Hashes of the session and of the name of the tool.
     pub(super) session: Option<u64>,
@@ -44,7 +44,7 @@ pub(super) struct CallTurn<'p> {
 }
 
 impl CallTurn<'_> {
-    /// Goes through the call: the code for which admission would have stopped it, if it would.
+    /// Takes the call through its turn: returns the code for which admission would have stopped it, if any.
     pub(super) fn take(
         &self,
         gate: &Gate,
@@ -60,7 +60,7 @@ impl CallTurn<'_> {
         stopped.map(|failure| failure.code.name())
     }
 
-    /// What becomes known of a call outside of conversations, which has no turn.
+    /// What becomes known about a call outside conversations, which has no turn.
     pub(super) fn alone(&self, effects: &mut Vec<Effect>) {
         if let Some(faults) = &self.faults {
             add_effects(faults, self.end.led_to(), effects);
@@ -68,12 +68,12 @@ impl CallTurn<'_> {
     }
 }
 
-/// What was found out about a call or a result in its turn.
+/// What its turn showed about a call or a result.
 #[derive(Debug)]
 pub(super) enum TurnOutcome<'c> {
-    /// It was counted before.
+    /// It was already counted.
     ShownAgain,
-    /// A call to be counted, and the code for which admission would have stopped it, if it would.
+    /// A call to count, and the code for which admission would have stopped it, if any.
     Call(Option<&'static str>),
     /// The result of a call that came before.
     Result(Box<LateResult<'c>>),
@@ -90,10 +90,10 @@ pub(super) struct LateResult<'c> {
     pub(super) result: JudgedResult<'c>,
 }
 
-/// What is remembered of a call until the record with its result comes.
+/// What is remembered about a call until the record with its result comes.
 #[derive(Debug)]
 pub(crate) struct AwaitedCall {
-    /// Tools that are compiled as they are called may be gone by then.
+    /// Tools that are compiled on demand may be gone by then.
     set: Weak<ToolSet>,
     identity: Option<CallIdentity>,
     /// What admission knows it by; `None` if it was refused, or admission would have stopped it.
@@ -154,7 +154,7 @@ pub(super) fn prepare<'c, 'p>(
     })
 }
 
-/// Goes through one call or result in its turn.
+/// Takes one call or result through its turn.
 pub(super) fn take_turn<'c>(
     (sighting, tools): (&'c Sighting<'_>, &Tools),
     prepared: Option<&Prepared<'_, '_>>,

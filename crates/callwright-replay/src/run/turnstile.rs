@@ -1,13 +1,13 @@
-//! Lets pieces pass one by one, in their order.
+//! Lets pieces pass one by one, in order.
 //!
-//! Pieces are judged on all cores at once, but a conversation must be gone through from its beginning. A piece waits
-//! here until all pieces before it have passed. It has passed when its ticket is dropped, so a piece that fails does not
-//! block the others, and one that has nothing to wait for need not wait.
+//! Pieces are judged on all cores at once, but a conversation must be processed from its beginning. A piece waits
+//! here until all pieces before it have passed. It has passed when its ticket is dropped, so a piece that fails does
+//! not block the others, and one that has nothing to wait for need not wait.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Default)]
 pub struct Turnstile {
     queue: Mutex<TurnQueue>,
@@ -30,7 +30,7 @@ pub struct TurnTicket<'t> {
 }
 
 impl Turnstile {
-    /// The place of a piece in the queue. Pieces are numbered from zero, without a gap.
+    /// The place of a piece in the queue. Pieces are numbered from zero, without gaps.
     pub fn ticket(&self, turn: usize) -> TurnTicket<'_> {
         TurnTicket {
             turnstile: self,
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_passes_in_order() {
+    fn all_pieces_pass_in_order() {
         let (turnstile, passed) = (Turnstile::default(), Mutex::new(Vec::new()));
         thread::scope(|scope| {
             for turn in (0..20).rev() {

@@ -1,9 +1,10 @@
-//! A piece of a log → counts.
+//! Turns a piece of a log into counts.
 //!
-//! Three passes over its records: they are read and judged, then gone through in order when it is this piece's turn, then
-//! counted. Only the middle pass waits for other pieces, so it does nothing that can be done before or after it. A call
-//! that no other record shows is counted and dropped as soon as it is judged, and only its [`CallTurn`] waits: keeping
-//! whole pieces of judged calls until their turn took 20 percent more CPU time, most of it in the allocator.
+//! Makes three passes over its records: they are read and judged, then processed in order when it is this piece's
+//! turn, then counted. Only the middle pass waits for other pieces, so it does nothing that can be done before or
+//! after it. A call that no other record shows is counted and dropped as soon as it is judged, and only its
+//! [`CallTurn`] waits: keeping whole pieces of judged calls until their turn took 20 percent more CPU time, most of
+//! it in the allocator.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ use crate::seen::{At, Seen, SeenCall};
 use crate::source::Piece;
 use crate::summary::Tally;
 
-/// About how many bytes a record has: room is made for as many as a piece then holds. A guess will do.
+/// The approximate size of a record, to reserve room for the records of a piece. A guess is enough.
 const USUAL_RECORD: usize = 300;
 
 /// How much of the arguments of a call is shown, in characters.
@@ -56,7 +57,7 @@ impl Shared {
         reader: &mut Reader,
         counts: &mut Counts,
     ) {
-        // Lets the next piece pass in any case.
+        // Releases the next piece even if this one fails.
         let ticket = self.turnstile.ticket(turn);
         let mut effects = Vec::new();
         let waiting = self.before_turn(piece, reader, counts, &mut effects);
@@ -259,7 +260,7 @@ impl Shared {
     }
 }
 
-/// What waits for the piece's turn.
+/// Something that waits for the piece's turn.
 enum Waiting<'p> {
     /// A call that was counted.
     Counted(CountedCall<'p>),
@@ -267,12 +268,12 @@ enum Waiting<'p> {
     Whole(Sighting<'p>),
 }
 
-/// A call that was counted, and the record in which to find it again.
+/// A counted call, and the record in which to find it again.
 struct CountedCall<'p> {
     turn: CallTurn<'p>,
     time: Option<i64>,
     record: &'p str,
-    /// Which of the calls and results of the record it is.
+    /// Its index among the calls and results of the record.
     place: usize,
     spot: Spot<'p>,
     set: JudgingSet<'p>,
@@ -305,7 +306,7 @@ impl Waiting<'_> {
     }
 }
 
-/// Notes when something became known.
+/// Records when something became known.
 fn happened_at(time: Option<i64>, effects: &mut [Effect]) {
     for effect in effects {
         effect.at = time;
@@ -317,7 +318,7 @@ pub(super) fn hash_of(session: Option<&str>) -> Option<u64> {
     session.map(|session| xxh3_64(session.as_bytes()))
 }
 
-/// A call that was counted and dropped, and that admission would have stopped. They are rare enough to be read again.
+/// Counts a stopped call that was already counted and dropped. They are rare enough to be read again.
 #[cold]
 fn count_stopped_again(
     code: &'static str,
@@ -336,7 +337,7 @@ fn count_stopped_again(
     }
 }
 
-/// A call that was counted, and that admission would have stopped.
+/// A counted call that admission would have stopped.
 #[cold]
 fn count_stopped(
     code: &'static str,
@@ -378,7 +379,7 @@ fn tally_of(result: &JudgedResult<'_>) -> Tally {
     }
 }
 
-/// The arguments of a call as they may be shown.
+/// The arguments of a call, safe to show.
 fn shown_arguments(secrecy: &Secrecy, arguments: &Value<'_>) -> String {
     let shown = secrecy.value(arguments, &Path::root()).to_string();
     match shown.char_indices().nth(SHOWN) {

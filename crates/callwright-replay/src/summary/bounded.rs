@@ -1,9 +1,9 @@
-//! A map that never holds more than `N` keys, nor much more than `BYTES` bytes, and always the same keys, in whatever order
-//! they came.
+//! A map that never holds more than `N` keys, nor much more than `BYTES` bytes, and always the same keys, in whatever
+//! order they came.
 //!
-//! Of too many keys, those with the smallest hashes are kept. A key that is kept in the end was kept in every part, so its
-//! value has counted everything; of the dropped ones only the number is known. The same goes for bytes, since a value
-//! only grows as it counts.
+//! If there are too many keys, those with the smallest hashes are kept. A key that is kept in the end was kept in
+//! every part, so its value has counted everything; for dropped ones, only the number is known. The same goes for
+//! bytes, since a value only grows as it counts.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -14,13 +14,13 @@ use xxhash_rust::xxh3::Xxh3;
 use super::sorted_map::SortedMap;
 use super::{Distinct, Merge};
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Clone)]
 pub struct Bounded<K: Ord, V, const N: usize, const BYTES: usize = { usize::MAX }> {
     kept: SortedMap<K, V>,
     /// The weight of all values.
     bytes: usize,
-    /// By hash, so that the largest is at hand. Filled when the first key has to go.
+    /// By hash, so that the largest is at hand. Filled when the first key has to be dropped.
     order: BTreeMap<u64, K>,
     /// Keys that were dropped.
     dropped: Distinct,
@@ -69,7 +69,7 @@ where
         }
     }
 
-    /// Counts something for a key. Only a key that is new is copied.
+    /// Counts something for a key. Only a new key is copied.
     pub fn update<Q>(&mut self, key: &Q, count: impl FnOnce(&mut V))
     where
         K: std::borrow::Borrow<Q>,
@@ -121,7 +121,7 @@ where
         self.dropped.add(hash);
     }
 
-    /// Fills `order`, if it is not.
+    /// Fills `order`, if necessary.
     fn index(&mut self) {
         if self.order.len() != self.kept.len() {
             let keys = self.kept.iter().map(|(key, _)| key);
@@ -149,12 +149,12 @@ impl<K: Ord, V, const N: usize, const BYTES: usize> Bounded<K, V, N, BYTES> {
         self.kept.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.kept.len() == 0
     }
 
-    /// About how many keys there was no room for.
+    /// About how many keys were dropped.
     pub fn dropped(&self) -> u64 {
         self.dropped.count_from_smallest()
     }
@@ -168,7 +168,7 @@ where
     fn absorb(&mut self, other: Self) {
         self.dropped.absorb(other.dropped);
         if !self.dropped.is_empty() {
-            // What the other part has not counted in full.
+            // What the other part has not counted completely.
             self.index();
             let gone = self.order.split_off(&self.dropped.smallest());
             for (hash, key) in gone {
@@ -185,7 +185,7 @@ where
     }
 }
 
-/// The form in which it is written.
+/// The serialised form.
 #[derive(Serialize, Deserialize)]
 struct Written<K, V, D> {
     kept: Vec<(K, V)>,

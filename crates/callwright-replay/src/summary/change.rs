@@ -1,4 +1,4 @@
-//! Verdicts that change when other tools or another policy judge.
+//! Verdicts that change with other tools or another policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ pub struct ChangeKey {
     pub tool: String,
     /// Arguments or result.
     pub side: Side,
-    /// What the first judge says: `valid`, `repaired` or `refused`; of a result `ok` or `refused`.
+    /// The first judge's verdict: `valid`, `repaired` or `refused`; for a result, `ok` or `refused`.
     pub from: String,
-    /// What the other one says.
+    /// The other judge's verdict.
     pub to: String,
     /// What the stricter one objects to: where,
     pub path: String,

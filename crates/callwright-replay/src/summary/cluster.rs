@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bounded, Distinct, Examples, Timeline, earliest, larger, latest, merge, smaller};
 
-/// How many models are kept apart in a cluster.
+/// How many models are distinguished in a cluster.
 const KEPT_MODELS: usize = 50;
 
 /// A day.
@@ -13,29 +13,29 @@ const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 /// How many different values of a cluster are kept.
 const KEPT_VALUES: usize = 64;
 
-/// What is known of such violations.
+/// What is known about such violations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cluster {
     /// Calls with it.
     pub calls: u64,
     /// Of these, calls that repair makes valid.
     pub repaired: u64,
-    /// The name of the rules that did, and how often.
+    /// The names of the rules that did, and how often.
     pub rules: std::collections::BTreeMap<String, u64>,
-    /// Calls of which it is the only fault.
+    /// Calls in which it is the only fault.
     pub alone: u64,
     /// The first time it was seen, in microseconds since 1970.
     pub first: Option<i64>,
     /// The last time.
     pub last: Option<i64>,
-    /// When.
+    /// Calls over time.
     pub time: Timeline<u64>,
-    /// On which days the tool ran fine anyway: a tool may learn to take such calls.
+    /// The days on which the tool ran fine anyway: a tool may learn to accept such calls.
     #[serde(default)]
     pub fine: Timeline<u64>,
-    /// In which conversations.
+    /// The conversations with it.
     pub sessions: Distinct,
-    /// From which models.
+    /// The models that made it.
     pub models: Bounded<String, u64, KEPT_MODELS>,
     /// Different values, as JSON of at most 200 bytes; longer ones are not here.
     pub values: Bounded<String, u64, KEPT_VALUES>,
@@ -45,17 +45,17 @@ pub struct Cluster {
     pub largest: Option<f64>,
     /// What it led to.
     pub led_to: LedTo,
-    /// Three of them.
+    /// Three examples.
     pub examples: Examples,
 }
 
-/// What calls led to. Each call is counted once in the first three, and once in the last three if it failed or nothing is
-/// known of its result, and it belongs to a conversation.
+/// What calls led to. Each call is counted once in the first three, and once in the last three if it failed or its
+/// result is unknown, and it belongs to a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LedTo {
     /// The tool ran fine anyway.
     pub ran_fine: u64,
-    /// The tool, or what guards it, answered with an error.
+    /// The tool, or its guard, answered with an error.
     pub tool_refused: u64,
     /// No result was recorded.
     pub unknown: u64,
@@ -77,7 +77,7 @@ merge!(LedTo {
 });
 
 impl Cluster {
-    /// Notes that the tool ran fine at a time. Days are enough, and cost little.
+    /// Records that the tool ran fine at a time. Days are enough, and cost little.
     pub fn add_fine(&mut self, time: i64, calls: u64) {
         self.fine.add(time.div_euclid(DAY_US) * DAY_US, calls);
     }
@@ -92,11 +92,11 @@ impl Cluster {
     fn bytes(&self) -> usize {
         let times = self.time.bytes() + self.fine.bytes();
         let (hashes, models) = (4 * self.sessions.len(), 80 * self.models.len());
-        // Values of 200 bytes and examples of a few hundred, with what the maps around them take.
+        // Values of 200 bytes and examples of a few hundred, plus what the maps around them take.
         1_000 + times + hashes + models + 280 * self.values.len() + 700 * self.examples.len()
     }
 
-    /// Notes how large a value was.
+    /// Records how large a value was.
     pub(crate) fn measured(&mut self, measure: Option<f64>) {
         self.smallest = smaller(self.smallest, measure);
         self.largest = larger(self.largest, measure);

@@ -1,6 +1,6 @@
-//! What violations are grouped by: the tool, the side, the place, what is wrong, and what the value looks like.
+//! What violations are grouped by: the tool, the side, the place, the issue, and the shape of the value.
 //!
-//! Files and reports have the names of codes and shapes; everything else compares the values.
+//! Files and reports use the names of codes and shapes; everything else compares the values.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClusterKey {
     /// The tool.
@@ -38,7 +38,7 @@ pub enum Side {
 }
 
 impl ClusterKey {
-    /// A hash by which combinations of clusters name this one.
+    /// The hash by which combinations of clusters refer to this one.
     pub fn hash(&self) -> u64 {
         let side = match self.side {
             Side::Input => "input",
@@ -49,7 +49,7 @@ impl ClusterKey {
         xxh3_64(text.as_bytes())
     }
 
-    /// What the schema objects to; `None` for a failure that it has nothing to do with.
+    /// What the schema objects to; `None` for a failure unrelated to it.
     pub(crate) fn issue_code(&self) -> Option<IssueCode> {
         match self.issue {
             ViolationCode::Schema(code) => Some(code),
@@ -64,9 +64,9 @@ impl ClusterKey {
 pub enum ViolationCode {
     /// The schema objects.
     Schema(IssueCode),
-    /// A failure that the schema has nothing to do with, such as `invalid_json` or `empty_result`.
+    /// A failure unrelated to the schema, such as `invalid_json` or `empty_result`.
     Failure(Code),
-    /// A failure under a name that an operator's check gave it. Empty where nothing is known.
+    /// A failure under a name given by an operator's check. Empty if nothing is known.
     Named(String),
 }
 
@@ -91,7 +91,7 @@ impl From<String> for ViolationCode {
     }
 }
 
-/// What a value looks like. [`crate::judge`] says when a value has which shape.
+/// The shape of a value. [`crate::judge`] says when a value has which shape.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum ValueShape {
@@ -121,7 +121,7 @@ pub enum ValueShape {
     Text,
     /// A text without characters.
     EmptyText,
-    /// A text that holds a value of another type.
+    /// A text that contains a value of another type.
     Holds(HeldInText),
     /// A date.
     Date,
@@ -133,7 +133,7 @@ pub enum ValueShape {
     Other(String),
 }
 
-/// What a text holds that should not be one.
+/// A value inside a text that should not be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldInText {
     /// A number without a fraction.
@@ -152,7 +152,7 @@ pub enum HeldInText {
     BrokenJson,
 }
 
-/// Every shape that is a name and nothing else.
+/// Every shape that consists only of a name.
 const NAMES: [(ValueShape, &str); 21] = [
     (ValueShape::Missing, ""),
     (ValueShape::Masked, "masked"),
@@ -200,7 +200,7 @@ impl ValueShape {
         }
     }
 
-    /// The value, where the shape is the value itself.
+    /// The value, if the shape is the value itself.
     pub(crate) fn value(&self) -> Option<Json> {
         match self {
             ValueShape::Null => Some(Json::Null),
@@ -223,7 +223,7 @@ impl From<String> for ValueShape {
     }
 }
 
-/// Keys are written, ordered and hashed by their names: of too many, every version keeps the same ones.
+/// Keys are written, ordered and hashed by their names: if there are too many, every version keeps the same ones.
 macro_rules! by_name {
     ($($named:ty),*) => {$(
         impl From<&str> for $named {

@@ -1,18 +1,18 @@
-//! How many different things there are, without keeping them.
+//! Counts distinct things without keeping them.
 //!
-//! The smallest hashes are kept. As long as there is room for all, the count is exact; beyond that it is estimated from
-//! the density of those that are kept, to about six percent.
+//! The smallest hashes are kept. As long as there is room for all, the count is exact; beyond that it is estimated
+//! from the density of those kept, to about six percent.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Merge;
 
-/// How many hashes are kept: the error is about one over the root of this.
+/// How many hashes are kept: the error is about one over the square root of this.
 const KEPT: usize = 256;
 
-/// See the module. The upper halves of the hashes, sorted: where there is no more room, most are compared only with the
-/// last one.
+/// See the module documentation. The upper halves of the hashes, sorted: once it is full, most are only compared with
+/// the last one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Distinct(Vec<u32>);
@@ -46,7 +46,7 @@ impl Distinct {
         self.count_from(0)
     }
 
-    /// The same where everything below the smallest hash was left out on purpose.
+    /// The same if everything below the smallest hash was left out on purpose.
     pub(super) fn count_from_smallest(&self) -> u64 {
         self.count_from(self.0.first().copied().unwrap_or(0))
     }
@@ -60,7 +60,7 @@ impl Distinct {
     fn count_from(&self, first: u32) -> u64 {
         match self.0.last() {
             Some(largest) if self.0.len() >= KEPT => {
-                // Of the hashes up to the largest, this share is taken. Some of them more than once, where there are
+                // Of the hashes up to the largest, this share is taken. Some of them more than once, if there are
                 // billions; hence the logarithm.
                 let share = (KEPT - 1) as f64 / (f64::from(largest - first) + 1.0);
                 let all = 2_f64.powi(32) - f64::from(first);
@@ -70,7 +70,7 @@ impl Distinct {
         }
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -88,7 +88,7 @@ impl Distinct {
     }
 }
 
-/// A file may have them in any order.
+/// A file may list them in any order.
 impl<'de> Deserialize<'de> for Distinct {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut distinct = Distinct::default();

@@ -1,4 +1,4 @@
-//! Some calls to look at.
+//! Example calls.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::Merge;
 /// How many are kept.
 const KEPT: usize = 3;
 
-/// What a cluster or a loop looks like in one call.
+/// One call that shows a cluster or a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// The value at the place, as JSON; secrets are masked. Empty for a key that is missing. For a text that is not JSON, a
+    /// The value at the place, as JSON; secrets are masked. Empty for a missing key. For a text that is not JSON, a
     /// JSON string with its beginning.
     pub value: String,
-    /// Whether `value` is all of it; otherwise it is cut and not JSON.
+    /// Whether `value` is complete; otherwise it is cut and not JSON.
     pub whole: bool,
-    /// The arguments of the call around it, as JSON, with secrets masked; cut where they are long. Empty where they are not
-    /// known, or are the value itself.
+    /// The arguments of the call around it, as JSON, with secrets masked; cut if they are long. Empty if they are
+    /// unknown, or are the value itself.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub arguments: String,
     /// The file and the line.
@@ -34,9 +34,9 @@ pub struct Example {
     pub model: Option<String>,
 }
 
-/// Three examples at most: those with the smallest hashes, so that they are the same in whatever order they came.
+/// At most three examples: those with the smallest hashes, so that they are the same in whatever order they came.
 ///
-/// In the order of their hashes. A map would take room for eleven.
+/// Sorted by hash. A map would take room for eleven.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Examples(Vec<(u64, Example)>);
 
@@ -67,7 +67,7 @@ impl Examples {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

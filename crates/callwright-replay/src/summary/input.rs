@@ -1,4 +1,4 @@
-//! What was read, and what could not be.
+//! What was read, and what could not be read.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bounded, Merge, earliest, latest, merge};
 
-/// How many kinds of trouble are kept apart.
+/// How many kinds of trouble are distinguished.
 const KEPT_TROUBLES: usize = 200;
 
 /// What was read.
@@ -20,19 +20,19 @@ pub struct Input {
     pub records: u64,
     /// Records by format.
     pub formats: BTreeMap<String, u64>,
-    /// Records that hold neither a call nor a result nor tools, and are in a known format.
+    /// Records in a known format that contain neither a call nor a result nor tools.
     pub without_calls: u64,
     /// Calls that were shown again by a later request, and not counted again.
     pub shown_again: u64,
     /// Results whose call was never seen.
     pub results_without_call: u64,
-    /// Conversations that went on after they were forgotten for later ones.
+    /// Conversations that continued after being dropped in favour of later ones.
     pub forgotten_sessions: u64,
-    /// The first and the last time that was seen, in microseconds since 1970.
+    /// The first and the last time seen, in microseconds since 1970.
     pub first: Option<i64>,
     /// See `first`.
     pub last: Option<i64>,
-    /// What could not be read, by what is wrong with it.
+    /// What could not be read, by reason.
     pub troubles: Bounded<String, Trouble, KEPT_TROUBLES>,
     /// Whether the run was interrupted before its end.
     pub interrupted: bool,
@@ -43,12 +43,12 @@ pub struct Input {
 pub struct Trouble {
     /// How many.
     pub records: u64,
-    /// Where, the first ones by file and line: five at most.
+    /// The first places, by file and line: five at most.
     pub places: std::collections::BTreeSet<(String, u64)>,
 }
 
 impl Trouble {
-    /// How many places are named.
+    /// How many places are kept.
     const PLACES: usize = 5;
 
     /// One record at a place.

@@ -1,10 +1,10 @@
-//! What a replay has seen, in numbers.
+//! The counts of a replay.
 //!
-//! A [`Summary`] does not grow with the log: what could grow is bounded, and a bound keeps the same things whatever the
-//! order in which they came. So summaries merge: `a.merge(b)` is what one run over both logs would have counted, in any
-//! order and any grouping. Only a conversation that is spread over several parts counts as several.
+//! A [`Summary`] does not grow with the log: everything that could grow is bounded, and a bound keeps the same things
+//! in whatever order they came. So summaries merge: `a.merge(b)` is what one run over both logs would have counted,
+//! in any order and any grouping. Only a conversation that is spread over several parts counts as several.
 //!
-//! It holds no value that a schema marks as a secret.
+//! It never contains a value that a schema marks as secret.
 
 mod bounded;
 mod change;
@@ -37,7 +37,7 @@ pub use tally::Tally;
 pub use timeline::Timeline;
 pub use tool::{FewValues, FieldUse, Parameter, ToolSummary, Version};
 
-/// The version of the form in which summaries are written.
+/// The version of the serialised form.
 pub const VERSION: u32 = 2;
 
 /// How many clusters are kept. Real tools have a few dozen each.
@@ -46,16 +46,16 @@ pub const CLUSTERS: usize = 20_000;
 /// How many bytes they may take: one has two or three kilobytes, and fifty if it is frequent and has many values.
 pub const CLUSTER_BYTES: usize = 24 * 1024 * 1024;
 
-/// How many tools are kept apart, each with its declarations. The largest gateways offer some thousand.
+/// How many tools are distinguished, each with its declarations. The largest gateways offer a few thousand.
 pub const TOOLS: usize = 5_000;
 
-/// How many bytes they may take: one has some kilobytes, most of it its declaration and when it was called.
+/// How many bytes they may take: one has a few kilobytes, mostly its declaration and when it was called.
 pub const TOOL_BYTES: usize = 24 * 1024 * 1024;
 
-/// How many parameters are looked at, of all tools together.
+/// How many parameters are examined, over all tools.
 pub const PARAMETERS: usize = 20_000;
 
-/// How many models are kept apart.
+/// How many models are distinguished.
 pub const MODELS: usize = 1_000;
 
 /// How many combinations of clusters are kept: most calls have one or two faults.
@@ -75,13 +75,13 @@ pub struct Summary {
     pub calls: Tally,
     /// Per tool, by its name.
     pub tools: Bounded<String, ToolSummary, TOOLS, TOOL_BYTES>,
-    /// What valid calls gave for the parameters of tools.
+    /// The values that valid calls gave for tool parameters.
     pub parameters: Bounded<Parameter, FieldUse, PARAMETERS>,
     /// Per model.
     pub models: Bounded<String, Tally, MODELS>,
     /// Over time.
     pub time: Timeline<Tally>,
-    /// How many conversations there are.
+    /// The conversations.
     pub sessions: Distinct,
     /// Violations, grouped.
     pub clusters: Bounded<ClusterKey, Cluster, CLUSTERS, CLUSTER_BYTES>,
@@ -91,13 +91,13 @@ pub struct Summary {
     pub repairs: BTreeMap<String, u64>,
     /// What admission would have stopped, by code.
     pub loops: BTreeMap<String, Stopped>,
-    /// Verdicts that change when another judge is compared.
+    /// Verdicts that change with another judge.
     #[serde(default)]
     pub changes: Bounded<ChangeKey, Change, CHANGES>,
     /// Whether another judge was compared.
     #[serde(default)]
     pub compared: bool,
-    /// Which parts of a log these are the counts of.
+    /// The parts of a log that these counts cover.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parts: Parts,
 }
@@ -120,9 +120,9 @@ pub struct Stopped {
     pub sessions: Distinct,
     /// How long their tools ran, in microseconds.
     pub latency_us: u64,
-    /// How many bytes of results they gave to the model.
+    /// How many bytes of results they returned to the model.
     pub result_bytes: u64,
-    /// Of which tools, and how often.
+    /// Their tools, and how often.
     pub tools: Bounded<String, u64, 100>,
     /// Some of them.
     pub examples: Examples,
@@ -151,15 +151,15 @@ impl Default for Summary {
 }
 
 impl Summary {
-    /// Calls that were not judged, because nothing declares their tools.
+    /// Calls that were not judged because their tools are not declared.
     pub fn undeclared_calls(&self) -> u64 {
         self.tools.iter().fold(0, |sum, (_, tool)| {
             tool.undeclared_calls().saturating_add(sum)
         })
     }
 
-    /// Adds what another part of the log has counted: in any order and any grouping, the sum is what one run over all parts
-    /// counts. A part that has an id counts once, however often it is merged.
+    /// Adds the counts of another part of the log: in any order and any grouping, the sum is what one run over all
+    /// parts would count. A part with an id counts once, however often it is merged.
     ///
     /// # Errors
     /// Fails if a part would count twice and cannot be left out.
@@ -173,7 +173,7 @@ impl Summary {
         Ok(merged)
     }
 
-    /// Adds other counts, whatever parts they are of.
+    /// Adds other counts, whatever parts they cover.
     pub(crate) fn absorb(&mut self, other: Summary) {
         self.input.absorb(other.input);
         self.calls.absorb(other.calls);
@@ -192,17 +192,17 @@ impl Summary {
     }
 }
 
-/// Whether there is nothing to write down.
+/// Whether there is nothing to serialise.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 /// Something that is counted in parts.
 pub trait Merge {
-    /// Adds what another part has counted. Associative and commutative.
+    /// Adds the counts of another part. Associative and commutative.
     fn absorb(&mut self, other: Self);
 
-    /// About how many bytes it takes, if that can be many. More counts never make it fewer.
+    /// About how many bytes it takes, if that can be many. More counts never make it smaller.
     fn bytes(&self) -> usize {
         0
     }
@@ -228,7 +228,7 @@ impl<K: Ord, V: Merge + Default> Merge for BTreeMap<K, V> {
     }
 }
 
-/// Merges a struct field by field. A field of which one of two values counts names the function that chooses.
+/// Merges a struct field by field. A field of which one of two values wins names the function that chooses.
 macro_rules! merge {
     ($type:ty { $($sum:ident),* $(; $($chosen:ident by $choose:expr),*)? } $(=> $bytes:expr)?) => {
         impl $crate::summary::Merge for $type {
@@ -254,7 +254,7 @@ merge!(Stopped {
     examples
 });
 
-/// The earlier of two times, where either may be unknown.
+/// The earlier of two times, either of which may be unknown.
 pub(crate) fn earliest(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.into_iter().chain(other).min()
 }
@@ -264,7 +264,7 @@ fn latest(one: Option<i64>, other: Option<i64>) -> Option<i64> {
     one.max(other)
 }
 
-/// The smaller of two numbers, where either may be unknown.
+/// The smaller of two numbers, either of which may be unknown.
 fn smaller(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     one.into_iter().chain(other).reduce(f64::min)
 }

@@ -1,4 +1,4 @@
-//! A summary as bytes: JSON, packed or not.
+//! A summary as bytes: JSON, compressed or not.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -11,8 +11,8 @@ use super::{Summary, VERSION};
 /// How a gzip file begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The largest summary that is unpacked. They are bounded, and have some megabytes; only a file that was made to unpack to
-/// more than the memory holds is larger.
+/// The largest summary that is decompressed. They are bounded, and have a few megabytes; only a decompression bomb is
+/// larger.
 const MOST_UNPACKED: u64 = 512 * 1024 * 1024;
 
 /// Why a summary cannot be read.
@@ -20,13 +20,13 @@ const MOST_UNPACKED: u64 = 512 * 1024 * 1024;
 #[non_exhaustive]
 pub enum SummaryError {
     /// It is something else.
-    #[error("not a summary of a replay: {0}; give files that `--emit-summary` wrote")]
+    #[error("not a replay summary: {0}; give files written by `--emit-summary`")]
     NotOne(serde_json::Error),
-    /// It cannot be unpacked.
-    #[error("the summary cannot be unpacked: {0}; write or copy the file again")]
+    /// It cannot be decompressed.
+    #[error("cannot decompress the summary: {0}; write or copy the file again")]
     Unpacked(io::Error),
-    /// Another version wrote it: this one.
-    #[error("written by another version ({0} instead of {VERSION}); make it again")]
+    /// It was written by this other version.
+    #[error("written by another version ({0} instead of {VERSION}); create it again")]
     Version(u32),
 }
 
@@ -39,7 +39,7 @@ impl Summary {
         serde_json::to_string(self)
     }
 
-    /// Writes it as JSON packed with gzip, which is a quarter of the size.
+    /// Writes it as gzip-compressed JSON, which is a quarter of the size.
     ///
     /// # Errors
     /// Fails if it cannot be written as JSON.
@@ -51,10 +51,10 @@ impl Summary {
             .map_err(serde_json::Error::io)
     }
 
-    /// Reads what [`Summary::to_bytes`] or [`Summary::to_json`] wrote.
+    /// Reads the output of [`Summary::to_bytes`] or [`Summary::to_json`].
     ///
     /// # Errors
-    /// Fails if it is something else, damaged, or of another version.
+    /// Fails if it is something else, damaged, or from another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SummaryError> {
         let mut unpacked = Vec::new();
         let json = if bytes.starts_with(&GZIP) {

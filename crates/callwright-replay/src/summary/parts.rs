@@ -1,7 +1,7 @@
 //! Which parts of a log were counted, so that none counts twice.
 //!
-//! A job that is run again, or a list of files that names one twice, gives the same part again. Counts cannot be taken out
-//! of a sum, so a summary names the parts that it is a sum of.
+//! A job that is run again, or a list of files that names one twice, gives the same part again. Counts cannot be
+//! taken out of a sum, so a summary lists the parts it consists of.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Summary, is_default};
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parts {
-    /// A hash of what each part has counted, by its id.
+    /// A hash of the counts of each part, by its id.
     #[serde(skip_serializing_if = "is_default")]
     named: BTreeMap<String, u64>,
-    /// Whether parts without an id are in the sum too.
+    /// Whether parts without an id are included too.
     #[serde(skip_serializing_if = "is_default")]
     unnamed: bool,
 }
 
-/// What became of a summary that was merged.
+/// The outcome of merging a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Merged {
     /// Its counts were added.
     Added,
-    /// All of its parts had been counted before, so nothing was added.
+    /// All of its parts had already been counted, so nothing was added.
     Known,
-    /// It has all parts that had been counted, and more: it took the place of the others.
+    /// It contains all parts counted so far, and more: it replaced the others.
     Replaced,
 }
 
@@ -43,19 +43,20 @@ pub enum MergeError {
         "two summaries of the part `{0}` differ, as from another log, other tools or an interrupted run; merge only one of them"
     )]
     Differ(String),
-    /// This part, and perhaps others, is in both of them; and each has parts that the other has not.
+    /// This part, and perhaps others, is in both; and each has parts that the other lacks.
     #[error(
-        "both sides have counted the part `{0}`, and each has parts that the other lacks; merge the summaries that they were made of"
+        "both sides include the part `{0}`, and each has parts that the other lacks; merge the summaries that they were made from"
     )]
     Overlap(String),
 }
 
 impl Parts {
-    /// The one part that a run has counted.
+    /// The single part that a run has counted.
     pub(crate) fn of(id: Option<String>, counted: &Summary) -> Self {
         let mut parts = Parts::default();
         match id {
-            // Not everything: with too many conversations at once, what is remembered of them is a matter of chance.
+            // Not everything: with too many conversations at once, what is remembered about them is a matter of
+            // chance.
             Some(id) => {
                 let (input, calls) = (&counted.input, &counted.calls);
                 let counts = [
@@ -76,12 +77,12 @@ impl Parts {
         parts
     }
 
-    /// The ids, sorted. Parts without one are not in it.
+    /// The ids, sorted. Parts without one are not included.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
     }
 
-    /// What adding other parts to these comes to.
+    /// The outcome of adding other parts to these.
     pub(super) fn compare(&self, other: &Self) -> Result<Merged, MergeError> {
         let mut shared = Vec::new();
         for (id, counted) in &other.named {

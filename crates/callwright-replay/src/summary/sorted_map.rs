@@ -1,15 +1,15 @@
-//! A map in the order of its keys which takes little room while it is small.
+//! A sorted map that takes little room while it is small.
 //!
-//! Most maps of a summary have a few entries, and there are ten thousands of them. A `BTreeMap` takes room for eleven at
-//! least, so a few lie in a list.
+//! Most maps of a summary have a few entries, and there are tens of thousands of them. A `BTreeMap` takes room for at
+//! least eleven, so a few are kept in a list.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, btree_map};
 
-/// How many entries lie in a list: so many are moved as quickly as a tree is changed.
+/// How many entries are kept in a list: moving this many is as fast as changing a tree.
 const FEW: usize = 16;
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Clone)]
 pub(super) enum SortedMap<K, V> {
     Few(Vec<(K, V)>),
@@ -61,7 +61,7 @@ impl<K: Ord, V> SortedMap<K, V> {
             SortedMap::Few(list) => match find(list, &key) {
                 Ok(at) => list[at].1 = value,
                 Err(at) if list.len() < FEW => {
-                    // One at a time: room to grow is what this is to save.
+                    // One at a time: the point is to save the room for growth.
                     list.reserve_exact(1);
                     list.insert(at, (key, value));
                 }

@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::merge;
 
-/// How many calls, and what the gate says of them and of their results.
+/// How many calls there are, and the verdicts on them and on their results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tally {
     /// Calls.
     pub calls: u64,
-    /// Calls that are valid as they are.
+    /// Calls that are valid as sent.
     pub valid: u64,
-    /// Calls that go on although no schema could judge them: that of their tool cannot be read or compiled.
+    /// Calls that pass because no schema could judge them: that of their tool cannot be read or compiled.
     pub unjudged: u64,
     /// Calls that repair makes valid.
     pub repaired: u64,
-    /// Calls that are valid only because the policy asks for no more than a warning.
+    /// Calls that are only valid because the policy asks for no more than a warning.
     #[serde(skip_serializing_if = "is_zero")]
     pub warned: u64,
     /// Calls that are refused.
@@ -37,7 +37,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Tally {
-    /// Calls that break their schema, repaired, let through with a warning, or refused.
+    /// Calls that violate their schema: repaired, let through with a warning, or refused.
     pub fn violations(&self) -> u64 {
         self.repaired + self.refused + self.warned
     }

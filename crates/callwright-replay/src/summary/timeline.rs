@@ -1,8 +1,8 @@
-//! Counts over time, in as many pieces as are worth looking at.
+//! Counts over time, in as many pieces as are useful.
 //!
-//! Starts with pieces of a minute. Where there are too many, two neighbours become one, until there are not. How wide a
-//! piece is follows from the times alone, so it does not matter in which order they came. Times that are far off, as of a
-//! clock that jumped, cost a piece each and disturb nothing else.
+//! Starts with pieces of a minute. If there are too many, two neighbours become one, until there are few enough. The
+//! width of a piece follows from the times alone, so the order in which they came does not matter. Times that are far
+//! off, as from a wrong clock, cost one piece each and disturb nothing else.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Merge;
 
-/// How many pieces there are at most: more than a chart has room for.
+/// The most pieces: more than a chart has room for.
 const PIECES: usize = 512;
 
 /// A minute.
 const FINEST_US: i64 = 60_000_000;
 
-/// More doublings than any two times need; with more, a piece would be longer than time.
+/// More doublings than any two times need; with more, a piece would be longer than the range of time.
 const MOST_DOUBLINGS: u32 = 36;
 
-/// See the module.
+/// See the module documentation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline<T> {
     /// A piece is two to the power of this many minutes.
@@ -60,12 +60,12 @@ impl<T: Merge> Timeline<T> {
 }
 
 impl<T> Timeline<T> {
-    /// How wide a piece is, in microseconds.
+    /// The width of a piece, in microseconds.
     pub fn width_us(&self) -> i64 {
         FINEST_US << self.doublings
     }
 
-    /// The pieces in which something happened, each with its beginning in microseconds since 1970.
+    /// The pieces in which something happened, each with its start in microseconds since 1970.
     pub fn iter(&self) -> impl Iterator<Item = (i64, &T)> {
         let width = self.width_us();
         self.pieces
@@ -100,7 +100,7 @@ impl<T> Timeline<T> {
 }
 
 impl<T: Merge + Clone> Timeline<T> {
-    /// The same in pieces at least as wide as those of another.
+    /// The same in pieces at least as wide as another's.
     #[must_use]
     pub fn as_wide_as<U>(&self, other: &Timeline<U>) -> Self {
         let mut wide = self.clone();
@@ -111,11 +111,11 @@ impl<T: Merge + Clone> Timeline<T> {
     }
 }
 
-/// The form in which it is written.
+/// The serialised form.
 #[derive(Serialize, Deserialize)]
 struct Written<T> {
     doublings: u32,
-    /// Each with how many pieces it comes after the one before: small numbers are short.
+    /// Each with its distance from the previous piece: small numbers are short.
     pieces: Vec<(i64, T)>,
 }
 
@@ -137,7 +137,7 @@ impl<T: Serialize> Serialize for Timeline<T> {
 impl<'de, T: Merge + Deserialize<'de>> Deserialize<'de> for Timeline<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::deserialize(deserializer)?;
-        // A file may say anything.
+        // A file may contain anything.
         if written.doublings > MOST_DOUBLINGS {
             return Err(D::Error::custom("pieces of time that are longer than time"));
         }

@@ -1,4 +1,4 @@
-//! What is known of one tool.
+//! What is known about one tool.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use super::{
     Bounded, Distinct, Merge, Tally, Timeline, earliest, is_default, larger, latest, merge,
 };
 
-/// How many versions of a tool are kept: one a deployment.
+/// How many versions of a tool are kept: one per deployment.
 const KEPT_VERSIONS: usize = 10;
 
-/// So many different values of a parameter at most look like a list of values.
+/// At most this many different values of a parameter look like a list of values.
 const FEW_VALUES: usize = 8;
 
-/// How many models are kept apart.
+/// How many models are distinguished.
 const KEPT_MODELS: usize = 50;
 
-/// What is known of one tool.
+/// What is known about one tool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolSummary {
     /// Its calls.
     pub tally: Tally,
-    /// How it was declared, by a hash of the declaration. More than one if it changed.
+    /// Its declarations, by hash. More than one if it changed.
     pub versions: Bounded<String, Version, KEPT_VERSIONS>,
     /// When it was called.
     pub time: Timeline<u64>,
@@ -30,22 +30,23 @@ pub struct ToolSummary {
     pub sessions: Distinct,
     /// By which models, and how often.
     pub models: Bounded<String, u64, KEPT_MODELS>,
-    /// How long it took, in microseconds, all calls together.
+    /// How long it took, in microseconds, for all calls together.
     pub latency_us: u64,
-    /// How many valid calls [`FieldUse`] is about.
+    /// How many valid calls [`FieldUse`] covers.
     pub sampled: u64,
 }
 
 /// One declaration of a tool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Version {
-    /// The declaration in MCP's shape (`name`, `description`, `inputSchema`, `outputSchema`, `annotations`), as text: JSON.
+    /// The declaration in MCP's format (`name`, `description`, `inputSchema`, `outputSchema`, `annotations`), as JSON
+    /// text.
     pub declared: String,
     /// Calls that were judged by it.
     pub calls: u64,
-    /// When it was first in use, in microseconds since 1970.
+    /// When it was first used, in microseconds since 1970.
     pub first: Option<i64>,
-    /// When last.
+    /// When it was last used.
     pub last: Option<i64>,
     /// Why its schema does not compile, if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub struct Parameter {
     pub name: String,
 }
 
-/// What valid calls give for a parameter.
+/// The values that valid calls give for a parameter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FieldUse {
     /// Calls that give it.
@@ -72,7 +73,7 @@ pub struct FieldUse {
     pub largest: Option<f64>,
 }
 
-/// The different values of a parameter, as JSON, and how often each came, as long as they are few.
+/// The different values of a parameter, as JSON, with their counts, as long as they are few.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FewValues {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -114,7 +115,7 @@ impl Merge for FewValues {
 }
 
 impl ToolSummary {
-    /// The declaration that was in use last; where no times are known, the one with the most calls.
+    /// The declaration that was used last or, if no times are known, the one with the most calls.
     pub fn newest(&self) -> Option<&Version> {
         let versions = self.versions.iter();
         versions
@@ -128,7 +129,7 @@ impl ToolSummary {
         400 + self.time.bytes() + hashes + models + declared.sum::<usize>()
     }
 
-    /// Calls that were not judged, because nothing declared the tool.
+    /// Calls that were not judged because the tool was not declared.
     pub fn undeclared_calls(&self) -> u64 {
         if self.versions.dropped() > 0 {
             // So many declarations that some were not kept; then it was declared.
