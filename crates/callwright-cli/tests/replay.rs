@@ -139,7 +139,7 @@ fn parts_say_the_same_as_the_whole() {
     let wrong = run(program().args(["replay", "merge"]).arg(&tools));
     assert_eq!(wrong.code, 2);
     assert!(
-        wrong.stderr.contains("not a summary of a replay"),
+        wrong.stderr.contains("not a replay summary"),
         "{}",
         wrong.stderr
     );

@@ -294,7 +294,7 @@ proptest! {
 fn what_is_not_a_summary_is_refused_with_a_reason() {
     let error = Summary::from_bytes(b"{}").expect_err("not a summary");
     assert!(
-        error.to_string().starts_with("not a summary of a replay"),
+        error.to_string().starts_with("not a replay summary"),
         "{error}"
     );
     let mut json = serde_json::to_value(Summary::default()).expect("JSON");

@@ -110,7 +110,7 @@ fn run_logs(arguments: &RunArguments) -> Result<CommandOutcome> {
 
 /// Continues the run whose state is in this file.
 fn resume(path: &Path, inputs: Vec<source::Input>, settings: ReplaySettings) -> Result<Run> {
-    let text = input::read_text(path, "state of a replay", LARGEST_STATE)?;
+    let text = input::read_text(path, "replay state", LARGEST_STATE)?;
     let shown = shown(path);
     let checkpoint =
         Checkpoint::from_json(&text).with_context(|| format!("in the state {shown}"))?;
@@ -125,7 +125,7 @@ fn merge(arguments: &MergeArguments) -> Result<CommandOutcome> {
     output::check(&arguments.output, None, parts)?;
     let mut summary = Summary::default();
     for path in &arguments.parts {
-        let bytes = input::read_bytes(path, "summary of a replay", LARGEST_STATE)?;
+        let bytes = input::read_bytes(path, "replay summary", LARGEST_STATE)?;
         let place = || format!("in {}", shown(path));
         let part = Summary::from_bytes(&bytes).with_context(place)?;
         match summary.merge(part).with_context(place)? {
