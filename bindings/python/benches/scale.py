@@ -31,7 +31,7 @@ PARTS = 8
 
 
 def cpu_seconds() -> dict[int, float]:
-    """CPU time of this process and of all that it started, by process; what has ended counts with who waited for it."""
+    """CPU time of this process and all its children, by process; an ended child counts towards its parent."""
     found = {}
     me = psutil.Process()
     for process in [me, *me.children(recursive=True)]:

@@ -262,7 +262,7 @@ fn named(model: &str) -> Option<String> {
     Some(model.to_owned()).filter(|model| !model.is_empty())
 }
 
-/// Refused calls that were never asked for again, because the client left or the answer went on, are still recorded.
+/// Refused calls that were never asked for again, because the client left or the answer was sent, are still recorded.
 impl Drop for AnswerJudge {
     fn drop(&mut self) {
         for event in self

@@ -94,14 +94,14 @@ impl OperatorPages {
             }
             "ready" => body::json(StatusCode::OK, r#"{"status":"ready"}"#),
             "" | "stats" if !shows_calls => {
-                let text = "This page shows calls. Open it on the machine of the guard, or give it an address of its own with `--admin`.";
+                let text = "This page shows calls. Open it on the guard's own machine, or give it a separate address with `--admin`.";
                 refused(StatusCode::FORBIDDEN, text)
             }
             _ => {
                 let sinks = self.sinks.stats();
                 let lost = sinks.iter().map(|(_, sink)| sink.dropped + sink.failed);
                 let Some(page) = self.live.page(path, lost.sum()) else {
-                    let text = "There is no such page. Look at /callwright/.";
+                    let text = "Not found. The status page is at /callwright/.";
                     return refused(StatusCode::NOT_FOUND, text);
                 };
                 let mut response = Response::new(body::full(page.text));

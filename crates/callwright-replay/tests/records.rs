@@ -254,8 +254,7 @@ fn a_packed_summary_that_is_damaged_is_refused() {
     );
     let cut = Summary::from_bytes(&packed[..packed.len() / 2]).expect_err("cut off");
     assert!(
-        cut.to_string()
-            .starts_with("cannot decompress the summary"),
+        cut.to_string().starts_with("cannot decompress the summary"),
         "{cut}"
     );
     let mut flipped = packed.clone();

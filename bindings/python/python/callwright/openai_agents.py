@@ -87,7 +87,7 @@ def _warn_of_unknown_tools(context: Any) -> None:
     if not _warned and getattr(config, "tool_not_found_behavior", None) == "raise_error":
         _warned = True
         warnings.warn(
-            "a call of an unknown tool ends this run before callwright hears of it; "
+            "a call of an unknown tool ends this run before callwright sees it; "
             "pass run_config=callwright.openai_agents.run_config()",
             RuntimeWarning,
             stacklevel=3,

@@ -1,4 +1,4 @@
-//! The decision about a call, and the trait of those who make it.
+//! The decision about a call, and the trait that makes it.
 
 use callwright::Gate;
 use callwright::call::Call;

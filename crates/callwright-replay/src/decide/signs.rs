@@ -29,59 +29,59 @@ macro_rules! signs {
 }
 
 signs! {
-    Never -20 "No other sign outweighs it: a text that is cut off is never legitimate, however often it comes.";
+    Never -20 "No other sign outweighs it: a truncated text is never legitimate, however often it comes.";
 
     // What such violations generally are, before anything is known about this one.
-    MissingKey -2 "A missing key was mostly forgotten.";
-    OtherType -2 "Mostly a slip. (`null`, and a fraction where an integer belongs, are not: these say something.)";
-    UnknownKey -2 "An undeclared key is mostly made up.";
-    Confusion -1 "None of the alternatives, ruled out, not allowed: mostly confusion.";
-    OwnResult 2 "A tool does not make its results up. Rare ones that come steadily need little more.";
+    MissingKey -2 "A missing key was usually forgotten.";
+    OtherType -2 "Usually a slip. (`null`, and a fraction where an integer belongs, are not: they mean something.)";
+    UnknownKey -2 "An undeclared key is usually made up.";
+    Confusion -1 "None of the alternatives, ruled out, not allowed: usually confusion.";
+    OwnResult 2 "A tool does not make up its results. Rare ones that come steadily need little more.";
 
     // How the tool answered such calls, besides the tables below.
-    TakenSince 6 "The tool learned to take such calls, which counts like many that it takes.";
-    OthersTaken 2 "Other values that break the same rule at the same place are taken: the rule is too tight there.";
-    OthersRefused -2 "They are refused: the rule is right there.";
+    TakenSince 6 "The tool learned to accept such calls, which counts like many accepted ones.";
+    OthersTaken 2 "Other values that violate the same rule at the same place are accepted: the rule is too tight there.";
+    OthersRefused -2 "They are refused: the rule is right.";
     FartherTaken 5 "Values farther beyond the same limit are an edge case: allowing them allows these.";
     OneOfManyKeys -4 "One of many keys that were made up.";
-    Corrected -2 "The model corrected itself, so it knows that it was wrong.";
+    Corrected -2 "The model corrected itself, so it knew that it was wrong.";
 
     // Spread.
     Steady 2 "It comes steadily.";
     Burst -5 "It came in a burst: a bad deployment, one broken prompt.";
-    Season -2 "A season or a new version: a tool that takes such calls still has more for it.";
+    Season -2 "A season or a new version: if the tool accepts such calls, that still outweighs it.";
     InManySessions 2 "Many conversations.";
     InSeveralSessions 1 "Several conversations.";
-    InOneSession -4 "One or two conversations that could have been many: a model that is stuck.";
-    AllModels 2 "All of three models or more that call the tool.";
+    InOneSession -4 "One or two conversations, where many were possible: a stuck model.";
+    AllModels 2 "All of three or more models that call the tool.";
     SeveralModels 1 "Several models.";
-    OneOfManyModels -4 "One of three models or more: a habit of that model.";
+    OneOfManyModels -4 "One of three or more models: a habit of that model.";
     OneOfTwoModels -2 "One of two models.";
     SeldomAlone -2 "Seldom the only violation: the call as a whole is a mess.";
     NothingGiven -10 "All required keys are missing: an empty answer or a call without arguments. Outweighs a result's 9.";
     Accident -3 "One or two of very many calls.";
-    RareAndUnknown -2 "Rare, and no result is known: a spread alone (6) is not enough then.";
-    OftenAnswered 4 "The tool answers so often enough to mean it.";
-    SometimesAnswered 2 "The tool answers so now and then.";
+    RareAndUnknown -2 "Rare, and no result is known: then a spread alone (6) is not enough.";
+    OftenAnswered 4 "The tool returns this often enough to mean it.";
+    SometimesAnswered 2 "The tool returns this now and then.";
 
     // What the schema itself says.
     OwnDefault 5 "The schema's own default, or one of its examples: enough by itself.";
     Described 4 "The parameter's description says so.";
-    DescribedByTool 2 "The tool's description says so: it may be about something else.";
+    DescribedByTool 2 "The tool's description says so, but it may be about something else.";
     DescribedAgainst -4 "A description speaks against it.";
 
     // Slips.
     Repaired -18 "A slip that repair fixes without loss: nothing needs to be allowed for it. Outweighs the tool, the \
                   spread (12) and the default (5) together.";
     Unquoted -4 "A text without its quotes, which repair fixes; but ids that are numbers are legitimate now and then.";
-    MisspeltKey -12 "That a tool runs fine says nothing, it ignores unknown keys. Outweighs the tool and the spread.";
+    MisspeltKey -12 "A successful call means nothing, since tools ignore unknown keys. Outweighs the tool and the spread.";
     OtherCase -4 "An allowed value in other letters, capitals or separators. Repair fixes it; but a tool that takes it from \
                   all models ignores case, and the schema may say so.";
     MisspeltValue -7 "Where all models write it steadily and the tool takes it, it is a spelling in its own right.";
-    Placeholder -6 "A text that stands for a value that was to be filled in.";
+    Placeholder -6 "A placeholder for a value that was to be filled in.";
     Filler -13 "A placeholder where a format, a pattern or another type is asked for: nothing is known, and a tool that \
                 keeps it keeps rubbish. Outweighs the tool and the spread together (12). In a list of values it may be meant.";
-    NearLimit 1 "Within ten times the limit: a little more is wanted.";
+    NearLimit 1 "Within ten times the limit: a little more is needed.";
     FarFromLimit -15 "More than a thousand times the limit cannot be meant. That the tool runs fine says nothing, it \
                       clamps such numbers; so this outweighs the tool and the spread together.";
     StandsForAll -8 "A number that stands for \"all\", far above the limit: 9999, 2147483647.";
