@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Gate, readAnswer, readHistory } from '../index.mjs';
 import { difference, run } from './support/cases.mjs';
 
-/** Numbers as `JSON.parse` reads the corpus; digits that it loses are looked for in the text. */
+/** Numbers as `JSON.parse` reads the corpus; digits that it loses are looked up in the text. */
 const asRead = { largeIntegers: 'number' };
 
 function gateOf(file, { tools = file.tools, effect, repair = 'none', style }) {
@@ -14,7 +14,7 @@ function gateOf(file, { tools = file.tools, effect, repair = 'none', style }) {
   return new Gate(tools, { ...asRead, repair, style, effects });
 }
 
-/** What is wrong about the error of `work`, which is expected to have this text. */
+/** What is wrong with the error of `work`, which is expected to have this text. */
 function wrongError(work, text) {
   try {
     work();
@@ -103,7 +103,7 @@ function rounded(value) {
   return JSON.parse(JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member)));
 }
 
-/** Opens a call line and closes it with what is recorded beside it. */
+/** Opens a call line and closes it with the recorded outcome. */
 function settle(gate, line, session, about = {}) {
   const { output, is_error: isError, turn, round, session: own, ...call } = line;
   const ticket = gate.open(call, { session: own ?? session, turn, round });

@@ -1,4 +1,4 @@
-// The examples of the guides: each runs, and prints what it says.
+// The examples in the guides: each runs, and prints what the guide says.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

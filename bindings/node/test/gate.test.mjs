@@ -117,7 +117,7 @@ test('a policy from a file, as text and as an object means the same', () => {
   assert.equal(settings[0].validate, 'warn');
 });
 
-test('sessions go on under other tools', () => {
+test('sessions continue with other tools', () => {
   const call = { tool: 'search', arguments: { query: 'moved' } };
   const before = new Gate([search]);
   for (const round of [1, 2, 3]) before.open(call, { session: 's', round }).close('nothing found', { isError: true });
@@ -214,7 +214,7 @@ test('events are written to a file, also those of the last moment', () => {
   assert.equal(lines[99].output, 'ok 99');
 });
 
-test('worker threads have gates of their own, and may end at any time', async () => {
+test('worker threads have their own gates, and may end at any time', async () => {
   const program = `
     const { parentPort } = require('node:worker_threads');
     const { Gate } = require(${JSON.stringify(index)});
@@ -228,7 +228,7 @@ test('worker threads have gates of their own, and may end at any time', async ()
   assert.equal(gate.judge('search', '{"query":"a"}').verdict, 'valid');
 });
 
-test('a process that is forked after the import has gates of its own', async () => {
+test('a process forked after the import has its own gates', async () => {
   const record = join(folder, 'forked.jsonl');
   const program = join(folder, 'forked.cjs');
   writeFileSync(

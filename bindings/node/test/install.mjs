@@ -1,5 +1,5 @@
 // Installs the frameworks that the tests run with: the newest and the oldest supported release of each, pinned.
-// They lie under target/, beside what cargo builds; the package itself depends on none of them.
+// They are in target/, next to what cargo builds; the package itself depends on none of them.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The command line inside of the package, and that the gate says what it says.
+// The command line inside the package, and that the gate agrees with it.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -38,7 +38,7 @@ function freePort() {
 
 const tool = { name: 'pay', inputSchema: { type: 'object' } };
 
-test('a budget is shared by two gates, and the event loop goes on', async () => {
+test('a budget is shared by two gates, and the event loop keeps running', async () => {
   const gates = [new Gate([tool], { ledger: url }), new Gate([tool], { ledger: url })];
   assert.ok(gates[0].waits);
   assert.throws(() => gates[0].open({ tool: 'pay', arguments: {} }, { session: 's' }), /await gate.openAsync/);

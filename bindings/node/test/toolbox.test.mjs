@@ -1,4 +1,4 @@
-// Tools with functions: types, time limits, retries, aborts, and what the model hears of what they throw.
+// Tools with functions: types, timeouts, retries, aborts, and what the model gets when they throw.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ test('a call is judged, run and answered', async () => {
   assert.deepEqual([text, isError], ['{"total":14}', false]);
 });
 
-test('what a tool throws, in the classes of the core', async () => {
+test('errors that a tool throws are classified', async () => {
   const thrown = async (error, definition) => heard({ ...definition, run: () => { throw error; } });
   const reported = await thrown(new ToolError('no_such_order', 'There is no order 7.', { hint: 'List the orders first.' }));
   assert.equal(reported.line.output_failure.code, 'no_such_order');
@@ -55,7 +55,7 @@ test('transient failures are tried again where that does no harm', async () => {
   assert.equal(runs, 1);
 });
 
-test('a tool that takes too long is over, and is told so', async () => {
+test('a tool that takes too long is ended, and notified', async () => {
   let aborted;
   const run = (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => (aborted = true)));
   const { line, text } = await heard({ timeoutMs: 30, run });
@@ -77,7 +77,7 @@ test('an abort ends the call for its caller', async () => {
   assert.deepEqual([never.isError, ran], [true, false]);
 });
 
-test('so many at once, in order', async () => {
+test('concurrency is limited, in order', async () => {
   let now = 0;
   let most = 0;
   const run = async () => {

@@ -1,4 +1,4 @@
-// The declarations: what they infer, what they refuse, and that they name what is there.
+// The declarations: what they infer, what they reject, and that they cover all exports.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -41,7 +41,7 @@ tool({
   },
   run: (args) => {
     same<typeof args, { id: number | bigint; status?: 'open' | 'paid'; tags?: string[] }>(true);
-    // @ts-expect-error there is no such argument
+    // @ts-expect-error unknown argument
     args.nothing;
     return { ok: true };
   },
@@ -51,9 +51,9 @@ tool({
 const toolbox = new Toolbox([typed], { policy: { tool: { search: { effect: 'read' } } }, on: { refused: (event) => event.failure?.code } });
 const text: Promise<string> = toolbox.invoke({ tool: 'search', arguments: '{}' }, { session: 's', signal: AbortSignal.timeout(1) }).then((settled) => settled.text);
 const verdict: Verdict<{ query: string }> = new Gate([typed]).judge('search', { query: 'a' });
-// @ts-expect-error there is no such style
+// @ts-expect-error unknown style
 new Gate([], { style: 'rude' });
-// @ts-expect-error there is no such provider
+// @ts-expect-error unknown provider
 verdict.render('openai');
 throw new ToolError('code', 'detail', { next: 'ask_user' });
 
@@ -83,7 +83,7 @@ test('a program in TypeScript, as an ES module and as CommonJS', () => {
   }
 });
 
-test('what is exported is declared', async () => {
+test('all exports are declared', async () => {
   const { readFileSync } = await import('node:fs');
   const declared = ['index.d.ts', 'lib/tool.d.ts'].map((file) => readFileSync(join(import.meta.dirname, '..', file), 'utf8')).join();
   for (const name of Object.keys(callwright)) {

@@ -1,4 +1,4 @@
-"""Reads the cases of ``corpus/`` and compares what is expected with what came."""
+"""Reads the cases in ````corpus/```` and compares expected and actual values."""
 
 from __future__ import annotations
 

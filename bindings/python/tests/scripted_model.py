@@ -1,4 +1,4 @@
-"""A model over HTTP that says what a script says: chat completions, as agents of all frameworks ask for them."""
+"""A scripted model over HTTP: chat completions, as the agents of all frameworks request them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def call(name: str, arguments: str) -> dict[str, Any]:
 
 
 class ScriptedModel:
-    """What it was asked, and what it has still to say."""
+    """What it was asked, and what it still has to say."""
 
     def __init__(self, script: list[Any]) -> None:
         self.script = list(script)

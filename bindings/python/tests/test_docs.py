@@ -32,7 +32,7 @@ def test_examples_print_what_the_guide_says(guide: str, tmp_path: Path, monkeypa
         line = text[: block.start()].count("\n") + 2
         if kind == "python":
             code = compile("\n" * (line - 1) + body, guide, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, True)
-        # What needs a framework is run by the tests of the framework.
+        # Examples that need a framework are run by the framework's tests.
         if kind == "python" and mark == "framework":
             ran += 1
         elif kind == "python":

@@ -406,7 +406,7 @@ def test_threads_share_a_gate(gate: callwright.Gate) -> None:
 
 
 def test_the_lock_is_released_while_a_long_text_is_judged(gate: callwright.Gate) -> None:
-    # The switch interval is so long that another thread only runs when the lock is given away.
+    # The switch interval is long enough that another thread only runs when the lock is released.
     text = json.dumps({"query": "x", "tags": list(range(5_000))})
     ended = threading.Event()
     counted = 0
@@ -441,7 +441,7 @@ def test_importing_does_not_bring_the_lock_back() -> None:
 
 
 def test_importing_is_cheap() -> None:
-    # Counted, not timed: what takes long to import waits until it is needed.
+    # Counted, not timed: modules that are slow to import are only imported when needed.
     # Neither does opening a gate on plain declarations.
     program = """
 import callwright, sys

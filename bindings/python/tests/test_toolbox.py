@@ -1,4 +1,4 @@
-"""Functions as tools: schemas out of types, objections of types, time limits, failures, async."""
+"""Functions as tools: schemas from types, objections of types, timeouts, failures, async."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The module in Node: the corpus, what stops it, and what is given back.
+// The module in Node: the corpus, traps, and freed memory.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ test('mistakes are exceptions', () => {
   assert.throws(() => gate.judge({ tool: 'search' }), /closed/);
 });
 
-test('what stops the module costs one question, not the page', () => {
+test('a trap costs one request, not the page', () => {
   const gate = callwright.open([search]);
   // Each level asks twice about the next: two to the power of thirty questions about one small value.
   const levels = 30;

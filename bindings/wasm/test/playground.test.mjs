@@ -1,4 +1,4 @@
-// The page in a real browser: what one types is judged, the address holds it, and nothing is asked of the network.
+// The page in a real browser: typed input is judged and kept in the address, and nothing is requested from the network.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ test('every example has the verdict that it is about', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('what is typed is judged, and the address brings it back', async () => {
+test('typed input is judged, and the address restores it', async () => {
   const { page } = await open();
   await page.fill('#call', '{"tool": "search_orders", "arguments": {"limit": "<img src=x onerror=alert(1)>"}}');
   await page.waitForFunction(() => document.querySelector('.message')?.textContent.includes('query: Required'));

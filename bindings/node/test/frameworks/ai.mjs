@@ -12,7 +12,7 @@ const { createOpenAICompatible } = await load('@ai-sdk/openai-compatible');
 const { z } = await load('zod');
 const most = stepCountIs ?? isStepCount;
 
-/** Runs an agent over a script. Returns which arguments its tools ran with, what the model heard, and how it ended. */
+/** Runs an agent over a script. Returns the arguments its tools ran with, what the model received, and how it ended. */
 async function agent(answers, { withGuard = true, options } = {}) {
   const ran = [];
   const note = (name) => async (input) => {
@@ -54,7 +54,7 @@ test(`ai ${release}: wrong types and broken JSON are repaired, and the tool runs
   assert.equal(text, 'Found it.');
 });
 
-test(`ai ${release}: a refusal is heard in our words, and the model recovers`, async () => {
+test(`ai ${release}: the model gets our feedback for a refusal, and recovers`, async () => {
   const { ran, results } = await agent([[['search_orders', '{"limit": "ten"}']], [['search_orders', '{"query": "lamp"}']], 'ok']);
   assert.match(results[1].join(), /query: Required; limit: expected integer, received string "ten"/);
   assert.doesNotMatch(results[1].join(), /invalid_type/);

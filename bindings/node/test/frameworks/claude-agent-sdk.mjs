@@ -26,7 +26,7 @@ const declared = [
   },
 ];
 
-/** Runs an agent over a script. Returns what its tool ran with, what the model heard, and how it ended. */
+/** Runs an agent over a script. Returns what its tool ran with, what the model received, and how it ended. */
 async function agent(answers) {
   const ran = [];
   const model = await scriptedClaude(answers);
@@ -68,9 +68,9 @@ test(`claude agent sdk ${release}: a value that is spelled otherwise is repaired
   assert.equal(text, 'Found it.');
 });
 
-test(`claude agent sdk ${release}: a refusal is heard in our words, and the model recovers`, async () => {
+test(`claude agent sdk ${release}: the model gets our feedback for a refusal, and recovers`, async () => {
   const { ran, results } = await agent([['mcp__shop__search', { sort: 'price_asc' }], ['mcp__shop__search', { query: 'desk' }], 'ok']);
-  // Newer releases put words of their own in front.
+  // Newer releases prepend their own words.
   assert.match(results[0][0], /^(PreToolUse:mcp__shop__search hook error: )?Please rewrite .* query: Required$/);
   assert.deepEqual(ran, [{ query: 'desk' }]);
 });

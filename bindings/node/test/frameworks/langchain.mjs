@@ -11,7 +11,7 @@ const { createAgent, tool } = await load('langchain');
 const { ChatOpenAI } = await load('@langchain/openai');
 const { z } = await load('zod');
 
-/** Runs an agent over a script. Returns what its tools ran with, what the model heard, and how it ended. */
+/** Runs an agent over a script. Returns what its tools ran with, what the model received, and how it ended. */
 async function agent(answers, { middleware = [guard()], fails } = {}) {
   const ran = [];
   const note = (name) => async (input) => {
@@ -50,7 +50,7 @@ test(`langchain ${release}: broken JSON is repaired, where the agent would have 
   assert.equal(without.ran.length, 0);
 });
 
-test(`langchain ${release}: a refusal is heard in our words, and the model recovers`, async () => {
+test(`langchain ${release}: the model gets our feedback for a refusal, and recovers`, async () => {
   const { ran, results } = await agent([[['pay', '{}']], [['pay', '{"to": "x"}']], 'ok']);
   assert.match(results[1].join(), /to: Required/);
   assert.deepEqual(ran, [['pay', { to: 'x' }]]);
@@ -81,7 +81,7 @@ test(`langchain ${release}: trap 3, valid calls are counted too`, async () => {
   assert.match(results.at(-1).at(-1), /pay/);
 });
 
-test(`langchain ${release}: what broke inside a tool is for the operator`, async () => {
+test(`langchain ${release}: a tool's internal error goes to the operator`, async () => {
   const { results } = await agent([[['pay', '{"to": "x"}']], 'ok'], { fails: 'secret-host refused' });
   assert.doesNotMatch(results[1].join(), /secret-host/);
   assert.equal(results[1].length, 1);

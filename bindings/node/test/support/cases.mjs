@@ -1,4 +1,4 @@
-// Reads the cases of corpus/ and compares what is expected with what came. corpus/README.md says what a case looks like.
+// Reads the cases in corpus/ and compares expected and actual values. corpus/README.md says what a case looks like.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function files(stage) {
     .map((name) => [`${stage}/${name}`, JSON.parse(readFileSync(join(folder, name), 'utf8'))]);
 }
 
-/** Where `actual` does not agree with what `expected` says of it, in part; `undefined` if it does. */
+/** Where `actual` disagrees with `expected`, which may be partial; `undefined` if it agrees. */
 export function difference(expected, actual, place = '') {
   if (expected === undefined) return undefined;
   if (expected === null) return actual === null || actual === undefined ? undefined : told(expected, actual, place);

@@ -1,4 +1,4 @@
-// A model behind an OpenAI-compatible API that says what a test has written for it, and remembers what it heard.
+// A model behind an OpenAI-compatible API that says what a test has scripted, and remembers what it received.
 
 import { createServer } from 'node:http';
 
@@ -30,7 +30,7 @@ export async function scriptedModel(answers) {
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
-    /** What the model heard of its calls, one list for each answer of its own. */
+    /** The results the model got for its calls, one list per answer. */
     results: () => heard.map((messages) => messages.filter(({ role }) => role === 'tool').map(({ content }) => (typeof content === 'string' ? content : content.map(({ text }) => text).join('')))),
     close: () => server.close().closeAllConnections(),
   };
