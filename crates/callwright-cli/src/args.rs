@@ -114,7 +114,7 @@ fn shapes() -> String {
 {tools}
 Calls, in any mix of these shapes:
 {calls}
-Complete model responses; a truncated call is recognized by the finish reason:
+Complete model responses; a truncated call is recognised by the finish reason:
 {answers}
 A call in a conversation may also have:
   "session"         the conversation; a call without one is judged on its own

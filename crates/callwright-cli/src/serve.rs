@@ -90,7 +90,7 @@ pub(crate) struct ServeArguments {
     )]
     record_values: Values,
 
-    /// A header to add to every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables are
+    /// A header to set on every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables are
     /// read from the environment
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,

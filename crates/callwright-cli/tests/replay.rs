@@ -175,7 +175,7 @@ fn logs_come_from_everywhere() {
     let report: Json = serde_json::from_str(&shown).expect("JSON");
     assert_eq!(report["calls"]["calls"], 50);
     for (log, why) in [
-        ("missing.jsonl", "no such file or folder"),
+        ("missing.jsonl", "no such file or directory"),
         ("missing/*.jsonl", "no file matches this pattern"),
     ] {
         let missing = run(program()

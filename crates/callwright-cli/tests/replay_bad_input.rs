@@ -166,7 +166,7 @@ fn gzip_whole_and_cut_off() {
         &["of 3,000 calls break their schema."],
     );
     let cut = replay("log.jsonl.gz", &packed[..packed.len() / 2], true);
-    says(&cut, 1, &["calls break their schema.", "cut off"]);
+    says(&cut, 1, &["calls break their schema.", "truncated"]);
     assert!(!cut.stdout.contains("of 3,000 calls"));
 }
 

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use crate::api::model_in_path;
 use crate::call_ids::TakenIds;
 use crate::call_scope::{CallScope, WantedCalls};
-use crate::request_members::{Member, RequestMembers};
+use crate::request_members::{RequestMember, RequestMembers};
 use crate::request_scan::RequestScan;
 use crate::unjudged::{Unjudged, contained};
 
@@ -82,14 +82,14 @@ impl RequestView {
 
     /// The list of tools, as written.
     pub(crate) fn tools(&self) -> Option<&str> {
-        let older = || self.found.member(Member::Functions);
-        let tools = self.found.member(Member::Tools).or_else(older);
+        let older = || self.found.member(RequestMember::Functions);
+        let tools = self.found.member(RequestMember::Tools).or_else(older);
         tools.filter(|tools| *tools != "null")
     }
 
     /// The requested model, from the body or the path; empty if the request does not name one.
     pub(crate) fn model(&self, path: &str) -> String {
-        let model = self.found.member(Member::Model);
+        let model = self.found.member(RequestMember::Model);
         let model: Option<String> = model.and_then(|model| serde_json::from_str(model).ok());
         let model = model.as_deref().or_else(|| model_in_path(path));
         first_bytes(model.unwrap_or_default(), LONGEST_MODEL).to_owned()
@@ -98,40 +98,41 @@ impl RequestView {
     /// Which calls the request permits; `None` if it forbids calls.
     pub(crate) fn call_scope(&self) -> Option<CallScope> {
         CallScope::of(WantedCalls {
-            tool_choice: self.found.member(Member::ToolChoice),
-            tool_config: self.found.member(Member::ToolConfig),
-            parallel_tool_calls: self.found.member(Member::ParallelToolCalls),
+            tool_choice: self.found.member(RequestMember::ToolChoice),
+            tool_config: self.found.member(RequestMember::ToolConfig),
+            parallel_tool_calls: self.found.member(RequestMember::ParallelToolCalls),
         })
     }
 
     /// Whether text in the answer may be calls: not if the request asks for JSON, which may look like a call, or
     /// comes from a client that only knows the older `functions` form.
     pub(crate) fn may_be_rescued(&self) -> bool {
-        let says = |member: Member, words: &[&str]| {
+        let says = |member: RequestMember, words: &[&str]| {
             let text = self.found.member(member);
             text.is_some_and(|text| words.iter().any(|word| text.contains(word)))
         };
         let formats = [
-            Member::ResponseFormat,
-            Member::Text,
-            Member::OutputConfig,
-            Member::OutputFormat,
-            Member::GenerationConfig,
+            RequestMember::ResponseFormat,
+            RequestMember::Text,
+            RequestMember::OutputConfig,
+            RequestMember::OutputFormat,
+            RequestMember::GenerationConfig,
         ];
         let json = ["\"json_schema\"", "\"json_object\"", "\"application/json\""];
         let has = |member| self.found.member(member).is_some();
-        let is_older = !has(Member::Tools) && has(Member::Functions);
+        let is_older = !has(RequestMember::Tools) && has(RequestMember::Functions);
         !is_older && !formats.iter().any(|format| says(*format, &json))
     }
 
     /// The call ids used in the conversation. If the provider stores the conversation, only the provider knows them.
     pub(crate) fn taken_ids(&self) -> TakenIds {
         let kept = [
-            Member::PreviousResponse,
-            Member::Conversation,
-            Member::Thread,
+            RequestMember::PreviousResponse,
+            RequestMember::Conversation,
+            RequestMember::Thread,
         ];
-        let is_kept = |member: &Member| self.found.member(*member).is_some_and(|it| it != "null");
+        let is_kept =
+            |member: &RequestMember| self.found.member(*member).is_some_and(|it| it != "null");
         if kept.iter().any(is_kept) {
             return TakenIds::default();
         }

@@ -8,7 +8,7 @@ use crate::call_ids::TakenIds;
 
 /// The members that are kept, by the names each API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Member {
+pub(crate) enum RequestMember {
     Tools,
     /// The predecessor of `tools` in chat completions.
     Functions,
@@ -27,23 +27,23 @@ pub(crate) enum Member {
     Thread,
 }
 
-pub(crate) const MEMBERS: [(&[u8], Member); 16] = [
-    (b"tools", Member::Tools),
-    (b"functions", Member::Functions),
-    (b"model", Member::Model),
-    (b"tool_choice", Member::ToolChoice),
-    (b"toolConfig", Member::ToolConfig),
-    (b"tool_config", Member::ToolConfig),
-    (b"parallel_tool_calls", Member::ParallelToolCalls),
-    (b"response_format", Member::ResponseFormat),
-    (b"text", Member::Text),
-    (b"output_config", Member::OutputConfig),
-    (b"output_format", Member::OutputFormat),
-    (b"generationConfig", Member::GenerationConfig),
-    (b"generation_config", Member::GenerationConfig),
-    (b"previous_response_id", Member::PreviousResponse),
-    (b"conversation", Member::Conversation),
-    (b"thread", Member::Thread),
+pub(crate) const MEMBERS: [(&[u8], RequestMember); 16] = [
+    (b"tools", RequestMember::Tools),
+    (b"functions", RequestMember::Functions),
+    (b"model", RequestMember::Model),
+    (b"tool_choice", RequestMember::ToolChoice),
+    (b"toolConfig", RequestMember::ToolConfig),
+    (b"tool_config", RequestMember::ToolConfig),
+    (b"parallel_tool_calls", RequestMember::ParallelToolCalls),
+    (b"response_format", RequestMember::ResponseFormat),
+    (b"text", RequestMember::Text),
+    (b"output_config", RequestMember::OutputConfig),
+    (b"output_format", RequestMember::OutputFormat),
+    (b"generationConfig", RequestMember::GenerationConfig),
+    (b"generation_config", RequestMember::GenerationConfig),
+    (b"previous_response_id", RequestMember::PreviousResponse),
+    (b"conversation", RequestMember::Conversation),
+    (b"thread", RequestMember::Thread),
 ];
 
 /// The keys of the conversation, in any API.
@@ -61,7 +61,7 @@ pub(crate) const TOOLS_ELSEWHERE: [&[u8]; 3] =
 /// The members found in a request.
 #[derive(Debug, Default)]
 pub(crate) struct RequestMembers {
-    pub(crate) members: Vec<(Member, Vec<u8>)>,
+    pub(crate) members: Vec<(RequestMember, Vec<u8>)>,
     /// Where the last messages of the conversation are in the body.
     pub(crate) messages: VecDeque<Range<usize>>,
     /// The ids in the conversation.
@@ -72,7 +72,7 @@ pub(crate) struct RequestMembers {
 
 impl RequestMembers {
     /// The text of a member, as sent.
-    pub(crate) fn member(&self, wanted: Member) -> Option<&str> {
+    pub(crate) fn member(&self, wanted: RequestMember) -> Option<&str> {
         let found = self.members.iter().find(|(member, _)| *member == wanted)?;
         std::str::from_utf8(&found.1).ok().map(str::trim_end)
     }

@@ -55,7 +55,7 @@ enum ValueUse {
     #[default]
     Skipped,
     /// It is to be kept, and has not begun.
-    Wanted(Member),
+    Wanted(RequestMember),
     /// It is being kept, as the last of the members.
     Kept,
     /// It is the conversation.
@@ -270,13 +270,20 @@ mod tests {
         for cut in 0..body.len() {
             let (one, two) = body.as_bytes().split_at(cut);
             let found = scanned(&[one, two]).expect("a request");
-            assert_eq!(found.member(Member::Model), Some(r#""a\"}b""#), "{cut}");
             assert_eq!(
-                found.member(Member::Tools),
+                found.member(RequestMember::Model),
+                Some(r#""a\"}b""#),
+                "{cut}"
+            );
+            assert_eq!(
+                found.member(RequestMember::Tools),
                 Some(r#"[{"name":"\u0041,]"}]"#)
             );
-            assert_eq!(found.member(Member::ParallelToolCalls), Some("false"));
-            assert_eq!(found.member(Member::ToolChoice), None);
+            assert_eq!(
+                found.member(RequestMember::ParallelToolCalls),
+                Some("false")
+            );
+            assert_eq!(found.member(RequestMember::ToolChoice), None);
             let messages: Vec<&str> = found
                 .messages
                 .iter()
@@ -337,8 +344,8 @@ mod tests {
             let pieces: Vec<&[u8]> = body.as_bytes().chunks(size).collect();
             let found = scanned(&pieces).expect("a request");
             let read = |member| serde_json::from_str::<Json>(found.member(member).expect("a member")).expect("JSON");
-            prop_assert_eq!(read(Member::Tools), tools);
-            prop_assert_eq!(read(Member::ToolChoice), choice);
+            prop_assert_eq!(read(RequestMember::Tools), tools);
+            prop_assert_eq!(read(RequestMember::ToolChoice), choice);
             let listed: Vec<Json> = found.messages.iter().map(|span| serde_json::from_str(&body[span.clone()]).expect("JSON")).collect();
             prop_assert_eq!(listed, messages);
         }

@@ -71,9 +71,7 @@ pub struct EventSplitter {
     /// No event ends before this position.
     searched: usize,
     line: usize,
-    /// Whether the bytes up to `searched` end with `\r`, so that a following `
-    ///
-    /// ` belongs to it.
+    /// Whether the bytes up to `searched` end with `\r`, so that a following `\n` belongs to it.
     after_return: bool,
 }
 

@@ -30,13 +30,13 @@ pub(crate) struct ClientSessions {
 type Client = (Weak<InitializeRequestParams>, Arc<ClientSession>);
 
 /// The tools of a client's server, listed once.
-pub(crate) type Tools = Arc<OnceCell<Arc<Toolbox>>>;
+pub(crate) type ToolboxCell = Arc<OnceCell<Arc<Toolbox>>>;
 
 #[derive(Debug)]
 pub(crate) struct ClientSession {
     name: String,
     rounds: Mutex<Rounds>,
-    tools: Mutex<Tools>,
+    tools: Mutex<ToolboxCell>,
 }
 
 /// A running call. Calls that begin before it is dropped belong to the same round.
@@ -97,13 +97,13 @@ impl ClientSession {
     }
 
     /// The tools, or the cell that will hold them once they are listed.
-    pub(crate) fn tools(&self) -> Tools {
+    pub(crate) fn tools(&self) -> ToolboxCell {
         Arc::clone(&self.tools.lock())
     }
 
     /// Discards the tool list. A call that is listing the tools right now still uses them.
     pub(crate) fn forget_tools(&self) {
-        *self.tools.lock() = Tools::default();
+        *self.tools.lock() = ToolboxCell::default();
     }
 
     pub(crate) fn begin(self: &Arc<Self>, quiet: Duration) -> RunningCall {

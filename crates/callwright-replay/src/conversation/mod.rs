@@ -9,7 +9,7 @@ mod waiting;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-pub(crate) use self::waiting::{Saved, Waiting};
+pub(crate) use self::waiting::{FaultyCalls, Saved};
 use crate::run::AwaitedCall;
 use crate::seen::CallIdentity;
 use crate::summary::{ClusterKey, LedTo};
@@ -67,7 +67,7 @@ impl CallEnd {
 pub(crate) struct Conversations {
     pub(crate) shown: ShownCalls,
     pub(crate) unanswered: Unanswered,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: FaultyCalls,
 }
 
 /// The part of it that is saved. Calls that wait for their results are not: they count as calls without one.
@@ -98,7 +98,7 @@ impl Conversations {
         }
         Conversations {
             shown,
-            waiting: Waiting::resume(saved.waiting),
+            waiting: FaultyCalls::resume(saved.waiting),
             unanswered: Unanswered::default(),
         }
     }

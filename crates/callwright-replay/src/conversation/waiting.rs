@@ -17,7 +17,7 @@ pub(super) type WaitingKey = (u64, u64);
 
 /// See the module documentation.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct FaultyCalls {
     calls: AHashMap<WaitingKey, FaultyCall>,
     /// In order of arrival, including those that are gone.
     order: VecDeque<(WaitingKey, u64)>,
@@ -39,7 +39,7 @@ pub(crate) struct Saved {
     went: CallEnd,
 }
 
-impl Waiting {
+impl FaultyCalls {
     /// The tool is called again: did the model correct what was wrong?
     pub(super) fn next_call(
         &mut self,
@@ -147,7 +147,7 @@ impl Waiting {
     }
 
     pub(crate) fn resume(saved: Vec<Saved>) -> Self {
-        let mut waiting = Waiting::default();
+        let mut waiting = FaultyCalls::default();
         for Saved { key, faults, went } in saved {
             waiting.add(key, &faults.into(), went, &mut Vec::new());
         }

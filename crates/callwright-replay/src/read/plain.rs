@@ -24,7 +24,7 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
         match (line_member(&key), value) {
             (Some(LineMember::Tool), Value::String(tool)) => call.tool = tool,
             (Some(LineMember::Arguments), Value::String(text)) => {
-                call.arguments = Arguments::Text(text)
+                call.arguments = Arguments::Text(text);
             }
             (Some(LineMember::Arguments), value) => call.arguments = Arguments::Value(value),
             (Some(LineMember::Id), id) => call.id = Some(id),

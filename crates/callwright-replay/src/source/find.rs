@@ -110,9 +110,9 @@ pub fn find<S: AsRef<str>>(paths: &[S]) -> Result<Vec<Input>, SourceError> {
     Ok(found)
 }
 
-type Found = Vec<(PathBuf, fs::Metadata)>;
+type FoundInputs = Vec<(PathBuf, fs::Metadata)>;
 
-fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
+fn named(given: &str, found: &mut FoundInputs) -> Result<(), SourceError> {
     let path = Path::new(given);
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
@@ -139,7 +139,7 @@ fn named(given: &str, found: &mut Found) -> Result<(), SourceError> {
     }
 }
 
-fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
+fn matching(pattern: &str, found: &mut FoundInputs) -> Result<(), SourceError> {
     // As in a shell, a star does not match hidden files.
     let options = glob::MatchOptions {
         require_literal_leading_dot: true,
@@ -168,7 +168,7 @@ fn matching(pattern: &str, found: &mut Found) -> Result<(), SourceError> {
     Ok(())
 }
 
-fn walk(folder: &Path, depth_left: usize, found: &mut Found) -> std::io::Result<()> {
+fn walk(folder: &Path, depth_left: usize, found: &mut FoundInputs) -> std::io::Result<()> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Ok(());
     };
