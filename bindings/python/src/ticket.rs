@@ -230,7 +230,7 @@ impl Ticket {
     }
 }
 
-/// What a tool returned, which may be an MCP result. What JSON cannot hold is for the gate to judge.
+/// What a tool returned, which may be an MCP result. The gate judges values that JSON cannot represent.
 fn outcome_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>, is_error: bool) -> Ran<'static> {
     let none = py.None().into_bound(py);
     let output = output.unwrap_or(&none);

@@ -103,7 +103,7 @@ impl<'a> GuardStep<'a, '_> {
             self.guard.settings.status.unjudged(&call.call.tool);
             return self.state.pass(call.id);
         }
-        let why = "too many calls wait for an answer; wait for some of them";
+        let why = "too many calls are waiting for an answer; wait for some of them";
         Fate::Reply(answer::error(call.id.0, code::SERVER_FAILED, why))
     }
 
