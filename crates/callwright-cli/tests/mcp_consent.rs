@@ -97,7 +97,7 @@ fn a_client_with_forms_asks_its_user() {
             "stdio",
             "2026-07-28",
             "decline",
-            "error The user has said stop.",
+            "error The user said to stop.",
         ),
         ("stdio", "2026-07-28", "cancel", "error \""),
         ("several", "legacy", "allow_tool", "ok paid Ann, 2"),
@@ -106,7 +106,7 @@ fn a_client_with_forms_asks_its_user() {
         ("listen", "legacy", "allow_once", "ok paid Ann, 2"),
         ("listen", "auto", "cancel", "error \""),
         ("http", "legacy", "allow_once", "ok paid Ann, 2"),
-        ("http", "legacy", "decline", "error The user has said stop."),
+        ("http", "legacy", "decline", "error The user said to stop."),
     ] {
         let printed = behind(kind, &python, ["form", mode, answer]);
         let shown = format!("{kind} {mode} {answer}: {printed:#?}");
@@ -130,7 +130,7 @@ fn a_program_passes_on_what_its_user_said() {
             "stdio",
             "2026-07-28",
             "stop",
-            "error The user has said stop.",
+            "error The user said to stop.",
         ),
         ("several", "auto", "allow_once", "ok paid Ann, 2"),
         ("bridge", "2026-07-28", "allow_once", "ok paid Ann, 2"),

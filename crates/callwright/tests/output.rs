@@ -228,7 +228,7 @@ fn bytes_that_are_not_text_are_refused() {
         panic!("a good call");
     };
     let settled = gate.close(ticket, Ran::ok(Output::from_bytes(&b"ab\xff"[..])));
-    let expected = "The result is not text: byte 2 is no UTF-8. The arguments are not the cause: use another tool or \
+    let expected = "The result is not text: byte 2 is not UTF-8. The arguments are not the cause: use another tool or \
                     tell the user.";
     assert_eq!(settled.text(&Feedback::default()), expected);
 }

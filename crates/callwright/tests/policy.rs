@@ -345,8 +345,7 @@ fn iteration_in_conditions_is_bounded() {
         notes,
         ["check \"a\": `output` is longer than 1048576 bytes"]
     );
-    let expected =
-        "check \"a\": it iterates over more than 1000000 items; use fewer nested lists";
+    let expected = "check \"a\": it iterates over more than 1000000 items; use fewer nested lists";
     for when in [
         "output.all(x, output.all(y, x == y))",
         "output.all(x, x in output)",

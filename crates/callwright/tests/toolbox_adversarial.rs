@@ -217,10 +217,9 @@ async fn a_call_cancelled_before_its_turn_never_starts() {
         .collect();
     assert_eq!(
         texts[0],
-        "The call of \"pay\" was cancelled before it had ended. It may have taken effect: check that before you call it again."
+        "The call to \"pay\" was cancelled before it finished. It may have taken effect: check that before you call it again."
     );
-    let not_begun =
-        "The call of \"pay\" was cancelled before it began. Ask the user before you call it again.";
+    let not_begun = "The call to \"pay\" was cancelled before it started. Ask the user before you call it again.";
     assert_eq!(texts[1..], [not_begun, not_begun]);
     let mut events: Vec<Told> = (0..3)
         .map(|_| told.recv_timeout(A_WHILE).expect("an event"))

@@ -139,7 +139,7 @@ async fn results_are_cut_where_they_are_too_long_and_only_there() {
     for (long, shown) in [("01234567890", 10), ("012345678é0", 9), ("🦀🦀🦀", 8)] {
         let (model, _) = told(tool(long), "{}").await;
         let expected = format!(
-            "{}\n\n[The result has {} bytes; these are the first {shown}. Go on with what came, or ask for less at once.]",
+            "{}\n\n[The result has {} bytes; these are the first {shown}. Continue with what you have, or ask for less at once.]",
             &long[..shown],
             long.len(),
         );
@@ -190,7 +190,7 @@ async fn repaired_arguments_that_the_type_rejects_are_the_tools_fault() {
     let (model, operator) = told(tool, r#"{"even": "7"}"#).await;
     assert_eq!(
         model,
-        "The tool \"takes\" does not take even: 7 is odd. Correct it and call the tool again."
+        "The tool \"takes\" does not accept even: 7 is odd. Correct it and call the tool again."
     );
     assert!(operator.is_some_and(|told| told.contains("7 is odd")));
 }

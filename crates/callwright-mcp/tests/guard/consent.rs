@@ -174,11 +174,11 @@ fn a_no_is_a_no() {
     for (answer, says) in [
         (
             json!({"result": {"action": "decline"}}),
-            "The user has said stop.",
+            "The user said to stop.",
         ),
         (
             json!({"result": {"action": "accept", "content": {"answer": "stop"}}}),
-            "The user has said stop.",
+            "The user said to stop.",
         ),
         (json!({"result": {"action": "cancel"}}), "is not run twice"),
         (
@@ -303,7 +303,7 @@ fn a_stop_counts_however_late_it_comes() {
         let consent = json!({"callwright/consent": {"question": question, "answer": "stop"}});
         let went = talk.pay(&json!({"_meta": consent}));
         assert!(
-            went.is_refused().contains("The user has said stop."),
+            went.is_refused().contains("The user said to stop."),
             "{went:?}"
         );
     }
@@ -344,7 +344,7 @@ fn since_2026_the_call_ends_with_the_question() {
     assert_eq!(again.to_client[0]["result"]["resultType"], "input_required");
     for (answer, says) in [
         ("cancel", "is not run again"),
-        ("decline", "The user has said stop."),
+        ("decline", "The user said to stop."),
     ] {
         let went = talk.pay(&json!({"_meta": meta}));
         let state = &went.to_client[0]["result"]["requestState"];

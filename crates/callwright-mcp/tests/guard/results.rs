@@ -58,10 +58,10 @@ fn a_result_that_is_too_long_is_cut_and_says_so() {
         S= {"id":"list","result":{"tools":[{"name":"find","inputSchema":{"type":"object"}},{"name":"typed","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}}
         C= {"id":1,"method":"tools/call","params":{"name":"find","arguments":{"n":1}}}
         S> {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789and more"}],"_meta":{"a":1}}}
-        c< {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"},{"type":"text","text":"The result has 108 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":false,"_meta":{"a":1}}}
+        c< {"id":1,"result":{"content":[{"type":"text","text":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"},{"type":"text","text":"The result has 108 bytes; these are the first 100. Continue with what you have, or ask for less at once."}],"isError":false,"_meta":{"a":1}}}
         C= {"id":2,"method":"tools/call","params":{"name":"typed","arguments":{"n":2}}}
         S> {"id":2,"result":{"content":[{"type":"text","text":"short"}],"structuredContent":{"long":"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}}}
-        c< {"id":2,"result":{"content":[{"type":"text","text":"{\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"},{"type":"text","text":"The result has 111 bytes; these are the first 100. Go on with what came, or ask for less at once."}],"isError":true}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"{\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"},{"type":"text","text":"The result has 111 bytes; these are the first 100. Continue with what you have, or ask for less at once."}],"isError":true}}
         "#,
     );
 }
@@ -87,7 +87,7 @@ fn a_part_is_told_as_a_part_behind_the_content() {
         S= {"id":"list","result":{"tools":[{"name":"find","inputSchema":{"type":"object"}}]}}
         C= {"id":1,"method":"tools/call","params":{"name":"find","arguments":{"n":1}}}
         S> {"id":1,"result":{"content":[{"type":"text","text":"{\"items\":[1,2],\"has_more\":true}"}],"isError":false}}
-        c< {"id":1,"result":{"content":[{"type":"text","text":"{\"items\":[1,2],\"has_more\":true}"},{"type":"text","text":"There is more. Go on with what came, or ask for the rest."}],"isError":false}}
+        c< {"id":1,"result":{"content":[{"type":"text","text":"{\"items\":[1,2],\"has_more\":true}"},{"type":"text","text":"There is more. Continue with what you have, or ask for the rest."}],"isError":false}}
         "#,
     );
 }

@@ -212,7 +212,7 @@ fn syntax_advice(problem: Problem, found: &str, at_start: bool) -> Option<&'stat
         let after_value = expected.starts_with("`,`");
         let wants_value = expected == "a value";
         if wants_value && LITERALS.iter().any(|literal| found.starts_with(literal)) {
-            Some("write true, false and null in small letters")
+            Some("write true, false and null in lower case")
         } else if wants_value && found.starts_with(|c: char| c.is_alphabetic() || c == '\'') {
             Some("texts need double quotes")
         } else if after_value && is_calculated(found) {

@@ -285,14 +285,14 @@ codes! {
 
     /// There are more pages.
     MorePagesAvailable = "more_pages_available", PartialData, Continue,
-        hint: "Go on with what came, or ask for the rest.",
+        hint: "Continue with what you have, or ask for the rest.",
         meaning: "The result is one page of several. The model gets it, and the argument to call again with for the \
                   next page.",
         example: r#"{"orders": […], "page": 1, "has_more": true}"#;
 
     /// The result is only a part.
     IncompleteResult = "incomplete_result", PartialData, Continue,
-        hint: "Go on with what came, or ask for the part that is missing.",
+        hint: "Continue with what you have, or ask for the missing part.",
         meaning: "The result is incomplete: its text ends in the middle, says that something was left out, or is \
                   longer than the model may get. The part that arrived is kept.",
         example: "a text that ends with `[truncated]`";
@@ -306,7 +306,7 @@ codes! {
 
     /// The result is an error, although the tool reports success.
     ErrorInDisguise = "error_in_disguise", SemanticGarbage, ChangeApproach,
-        hint: "Do not take it for data: try another way or tell the user.",
+        hint: "Do not treat it as data: try another way or tell the user.",
         meaning: "The tool reports success, but the result is an error: an HTML page, `HTTP 429`, `{\"error\": …}`. \
                   If the error is temporary, the model is told to try again later.",
         example: r#"{"error": "rate limit exceeded"} as a successful result"#;

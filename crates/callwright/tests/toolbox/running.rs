@@ -108,13 +108,13 @@ async fn a_tool_that_panics_hangs_or_lies_leaves_the_others_alone() {
     );
     assert_eq!(
         told[5],
-        "The result is not text: byte 1 is no UTF-8. The arguments are not the cause: use another tool or tell the user."
+        "The result is not text: byte 1 is not UTF-8. The arguments are not the cause: use another tool or tell the user."
     );
     assert!(told[6].len() < 300_000, "{}", told[6].len());
     assert!(
         told[6].ends_with(
             "\n\n[The result has 200000000 bytes; these are the first 262144. \
-             Go on with what came, or ask for less at once.]"
+             Continue with what you have, or ask for less at once.]"
         ),
         "{}",
         &told[6][told[6].len() - 200..]
@@ -258,7 +258,7 @@ async fn cancelled_calls_are_answered_and_counted_as_unknown() {
     );
     assert_eq!(
         text(&toolbox, &settled[1]),
-        "The call of \"slow\" was cancelled before it had ended. Ask the user before you call it again."
+        "The call to \"slow\" was cancelled before it finished. Ask the user before you call it again."
     );
 }
 

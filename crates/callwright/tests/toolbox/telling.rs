@@ -86,7 +86,7 @@ async fn checks_get_typed_values() {
     let (told, _) = said(over_both, r#"{"customer_id": "C-1"}"#).await;
     assert!(
         told.ends_with(
-            "\n\n[This is the first page. Go on with what came, or ask for the part that is missing.]"
+            "\n\n[This is the first page. Continue with what you have, or ask for the missing part.]"
         ),
         "{told}"
     );
@@ -225,7 +225,7 @@ async fn a_schema_that_disagrees_with_its_type_is_found() {
     let (told, code) = said(tool, r#"{"even": "abc"}"#).await;
     assert_eq!(
         told,
-        "The tool \"takes\" does not take even: odd. Correct it and call the tool again."
+        "The tool \"takes\" does not accept even: odd. Correct it and call the tool again."
     );
     assert_eq!(code, Some(Code::ToolDefect));
 }

@@ -19,14 +19,14 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
         _ => ".".to_owned(),
     };
     // A separate sentence, left out if nothing is remembered.
-    let and_it = |brought: &str| match what.as_str() {
+    let and_it = |returned: &str| match what.as_str() {
         "." => String::new(),
-        what => format!(" {brought}{what}"),
+        what => format!(" {returned}{what}"),
     };
     match objection.reason {
         Reason::Budget if objection.count == 0 => format!("{tool} may not be called in this turn."),
         Reason::Budget if objection.rounds_ago == 0 => {
-            format!("This exact call was made {count} in this turn, as often as it may be.")
+            format!("This exact call was made {count} in this turn, the most that is allowed.")
         }
         Reason::Budget if objection.failed => {
             format!("This exact call was made {count} in this turn and failed{ago}{what}")
@@ -44,7 +44,7 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
             format!("This exact call was made {count} in this turn.{answered}")
         }
         Reason::Transient => {
-            format!("This exact call failed {count} in a row for a reason that passes{what}")
+            format!("This exact call failed {count} in a row for a temporary reason{what}")
         }
         Reason::RepeatedCall if original.is_some() => {
             format!(
@@ -59,15 +59,15 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
             format!("This exact call failed the same way {count} in a row, last{ago}{what}")
         }
         Reason::RepeatedResult if objection.count < 2 => {
-            let brought = and_it("It brought");
-            format!("This exact call ran{ago}, and nothing has changed since.{brought}")
+            let returned = and_it("It returned");
+            format!("This exact call ran{ago}, and nothing has changed since.{returned}")
         }
         Reason::RepeatedResult => {
-            format!("This exact call brought the same result {count} in a row, last{ago}{what}")
+            format!("This exact call returned the same result {count} in a row, last{ago}{what}")
         }
         Reason::Cycle => {
-            let brought = and_it(&format!("This one brought{ago}"));
-            format!("The last {rounds} only repeated earlier calls.{brought}")
+            let returned = and_it(&format!("This one returned{ago}"));
+            format!("The last {rounds} only repeated earlier calls.{returned}")
         }
         Reason::ErrorStreak if objection.count < 2 => {
             format!("{tool} failed in the last round, and nothing has changed since{what}")
@@ -86,17 +86,17 @@ pub(in crate::feedback) fn objection(objection: &Objection, original: Option<&st
             format!("{tool} may not be called in this turn.")
         }
         Reason::ToolCalls => {
-            format!("{tool} was called {count} in this turn, as often as it may be.")
+            format!("{tool} was called {count} in this turn, the most that is allowed.")
         }
         Reason::TurnCalls => {
             let calls = calls(objection.count);
-            format!("This turn has made {calls}, as many as it may.")
+            format!("This turn has made {calls}, the most that is allowed.")
         }
         Reason::Refusals => {
             let calls = calls(objection.count);
-            format!("In this turn {calls} had to be refused, so none is run any more.")
+            format!("{calls} had to be refused in this turn, so no more are run.")
         }
-        Reason::Stopped => "The user has said stop.".to_owned(),
+        Reason::Stopped => "The user said to stop.".to_owned(),
     }
 }
 
@@ -106,7 +106,7 @@ pub(in crate::feedback) fn objection_hint(failure: &Failure) -> Option<&'static 
         return None;
     };
     match (failure.escalated, objection.reason) {
-        (Some(Next::AskUser), _) => Some("Ask the user how to go on before you send it again."),
+        (Some(Next::AskUser), _) => Some("Ask the user how to proceed before you send it again."),
         (Some(Next::Stop), _) => Some("Stop here: report what you have and what is missing."),
         (_, Reason::Transient) => Some("Leave it for now and come back to it later."),
         (_, Reason::ToolCalls) => Some("Go on without this tool, or answer with what you have."),
@@ -143,14 +143,14 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
     let (count, rounds) = (times(notice.count), rounds(notice.count));
     match notice.reason {
         Reason::Transient if notice.once => {
-            "This failure passes, and the call may have worked: find out before you send it again."
+            "This failure is temporary, and the call may have worked: find out before you send it again."
                 .to_owned()
         }
         Reason::Transient => {
             let seconds = 1_u32
                 .checked_shl(notice.count.saturating_sub(1))
                 .map_or(LONGEST_WAIT, |seconds| seconds.clamp(1, LONGEST_WAIT));
-            format!("This failure passes: wait {seconds} s, then send the same call again.")
+            format!("This failure is temporary: wait {seconds} s, then send the same call again.")
         }
         Reason::RepeatedCall => {
             let failed = match notice.count {
@@ -160,11 +160,11 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("This exact call {failed}. Change it, or do something else.")
         }
         Reason::RepeatedResult => {
-            let brought = match notice.count {
-                0 | 1 => "has brought its result".to_owned(),
-                _ => format!("has brought the same result {count} in a row"),
+            let returned = match notice.count {
+                0 | 1 => "has already returned its result".to_owned(),
+                _ => format!("has returned the same result {count} in a row"),
             };
-            format!("This exact call {brought}. Use it, wait, or do something else.")
+            format!("This exact call {returned}. Use it, wait, or do something else.")
         }
         Reason::Cycle => {
             format!(
@@ -185,14 +185,14 @@ pub(in crate::feedback) fn notice(notice: &Notice) -> String {
             format!("The last {rounds} called tools that do not exist.")
         }
         Reason::ToolCalls => {
-            format!("{tool} was called {count} in this turn. Come to an end with it.")
+            format!("{tool} was called {count} in this turn. Finish with it soon.")
         }
         Reason::TurnCalls => {
             let calls = calls(notice.count);
-            format!("This turn has made {calls}. Come to an end soon.")
+            format!("This turn has made {calls}. Finish soon.")
         }
         Reason::Budget | Reason::Refusals | Reason::Stopped => {
-            format!("This exact call was made {count}, as often as it may be. Leave it for now.")
+            format!("This exact call was made {count}, the most that is allowed. Leave it for now.")
         }
     }
 }

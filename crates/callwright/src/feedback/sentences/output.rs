@@ -27,7 +27,7 @@ pub(in crate::feedback) fn output(fault: &OutputFault) -> String {
         }
         OutputFault::Nothing => "The result is empty, though the tool promises JSON.".to_owned(),
         OutputFault::NotText { offset } => {
-            format!("The result is not text: byte {offset} is no UTF-8.")
+            format!("The result is not text: byte {offset} is not UTF-8.")
         }
         OutputFault::TooDeep => "The result is nested too deeply to be read.".to_owned(),
         OutputFault::TooLarge { bytes } => {
@@ -104,7 +104,7 @@ pub(in crate::feedback) fn output_hint(fault: &OutputFault) -> Option<String> {
             one_line(argument, NAME)
         )),
         OutputFault::TooLong { .. } => {
-            Some("Go on with what came, or ask for less at once.".to_owned())
+            Some("Continue with what you have, or ask for less at once.".to_owned())
         }
         OutputFault::ErrorInDisguise {
             transient: true, ..
@@ -138,14 +138,19 @@ pub(in crate::feedback) fn tool_failure(
             }
             FailureKind::Panicked => format!("The tool {tool} crashed."),
             FailureKind::Cancelled => {
-                format!("The call of {tool} was cancelled before it had ended.")
+                format!("The call to {tool} was cancelled before it finished.")
             }
-            FailureKind::NotStarted => format!("The call of {tool} was cancelled before it began."),
+            FailureKind::NotStarted => {
+                format!("The call to {tool} was cancelled before it started.")
+            }
             FailureKind::Defect if failure.objection().is_some() => {
                 let (path, message) = failure.objection().map_or_else(Default::default, |it| {
                     (dotted_within(&it.0, PATH), one_line(&it.1, NAME))
                 });
-                format!("The tool {tool} does not take {path}: {}", ended(&message))
+                format!(
+                    "The tool {tool} does not accept {path}: {}",
+                    ended(&message)
+                )
             }
             FailureKind::Defect => {
                 format!("The tool {tool} cannot read arguments that its own schema accepts.")
@@ -195,8 +200,8 @@ pub(in crate::feedback) fn next_hint(next: Next) -> &'static str {
         Next::RetrySame => "Send the same call again.",
         Next::RetryLater => "Wait, then send the same call again.",
         Next::ChangeApproach => "Try another way or tell the user.",
-        Next::Continue => "Go on with what came.",
-        Next::AskUser => "Ask the user how to go on.",
+        Next::Continue => "Continue with what you have.",
+        Next::AskUser => "Ask the user how to proceed.",
         Next::Stop => "Stop here: report what you have and what is missing.",
     }
 }

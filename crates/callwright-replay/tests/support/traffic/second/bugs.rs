@@ -38,7 +38,7 @@ const PLACE_IN_QUOTES: Damage = Set(
     |random, _| json!([{"lat": format!("48.{}", random.below(99)), "lng": format!("16.{}", random.below(99))}]),
 );
 
-/// A number for the text, and the currency in small letters.
+/// A number for the text, and the currency in lower case.
 const AMOUNT_TWICE_WRONG: Damage = All(&[
     Set("/amount/value", |random, _| {
         json!(random.between(2, 900) as f64 + 0.5)
