@@ -45,17 +45,7 @@ impl Guard {
         keeps_output: bool,
     ) -> Self {
         let mut warnings = policy.warnings(gate.tools().map(Tool::name));
-        for tool in gate.tools() {
-            let unvalidated = [
-                ("calls", tool.quarantined()),
-                ("results", tool.output_quarantined()),
-            ];
-            for (what, why) in unvalidated {
-                let name = tool.name();
-                let sentence = |why| format!("tool `{name}`: its {what} pass unvalidated: {why}");
-                warnings.extend(why.map(sentence));
-            }
-        }
+        warnings.extend(gate.schema_warnings());
         warnings.sort();
         Guard {
             policy,

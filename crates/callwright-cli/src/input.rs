@@ -67,7 +67,9 @@ pub(crate) fn load_gate(
         .ledger(ledger)
         .build()
         .with_context(|| format!("in the tool file {}", shown(tools)))?;
-    warn_of_schemas(&gate);
+    warn(gate.schema_warnings().into_iter(), |more| {
+        format!("{more} more problems with schemas")
+    });
     if let Some(policy) = policy {
         let warnings = settings.warnings(gate.tools().map(tool::Tool::name));
         let file = format!("in the policy file {}", shown(policy));
@@ -168,33 +170,6 @@ fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
         bail!("the {what} {} is a directory; give a file", shown(path));
     }
     Ok((file, metadata.len()))
-}
-
-fn warn_of_schemas(gate: &Gate) {
-    let quarantined = gate.tools();
-    let quarantined = quarantined.filter_map(|tool| Some((tool.name(), tool.quarantined()?)));
-    let mut quarantined: Vec<(&str, &str)> = quarantined.collect();
-    quarantined.sort_unstable();
-    let warnings = quarantined.iter().map(|(name, reason)| {
-        let name = printable(name);
-        format!("tool `{name}` is quarantined, so its calls pass without being judged: {reason}")
-    });
-    warn(warnings, |more| {
-        format!("{more} more tools are quarantined")
-    });
-    let misplaced = gate.tools().flat_map(|tool| {
-        let places = tool.misplaced_enums().into_iter();
-        places.map(|at| (tool.name(), at.to_string()))
-    });
-    let mut misplaced: Vec<(&str, String)> = misplaced.collect();
-    misplaced.sort_unstable();
-    let warnings = misplaced.iter().map(|(name, at)| {
-        let (name, at) = (printable(name), printable(at));
-        format!("tool `{name}`: no list can match the enum at {at}; it is applied to the items")
-    });
-    warn(warnings, |more| {
-        format!("{more} more lists have an enum that is read as the enum of their items")
-    });
 }
 
 /// Prints the first few warnings, and how many more there are.

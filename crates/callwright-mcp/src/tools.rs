@@ -62,28 +62,7 @@ impl ToolCompilation {
             listed(&Value::Array(declared.collect()).to_string());
         }
         let gate = self.settings.gate(self.specs);
-        let mut warnings = Vec::new();
-        for tool in gate.iter().flat_map(Gate::tools) {
-            let name = tool.name();
-            for (what, reason) in [
-                ("calls", tool.quarantined()),
-                ("results", tool.output_quarantined()),
-            ] {
-                warnings.extend(
-                    reason.map(|reason| {
-                        format!("tool {name:?}: its {what} pass unvalidated: {reason}")
-                    }),
-                );
-            }
-        }
-        for tool in gate.iter().flat_map(Gate::tools) {
-            let name = tool.name();
-            warnings.extend(tool.misplaced_enums().iter().map(|at| {
-                format!(
-                    "tool {name:?}: no list can match the enum at {at}; it is applied to the items"
-                )
-            }));
-        }
+        let mut warnings: Vec<String> = gate.iter().flat_map(Gate::schema_warnings).collect();
         if let (Ok(gate), ListExtent::Whole) = (&gate, self.extent) {
             let unmatched = policy.warnings(gate.tools().map(Tool::name));
             warnings.extend(unmatched.iter().map(|what| format!("policy, {what}")));

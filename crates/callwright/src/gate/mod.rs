@@ -222,6 +222,14 @@ impl Gate {
         self.tools.iter()
     }
 
+    /// What is wrong with the schemas of the tools, one sentence each, sorted: calls or results that pass unvalidated, and
+    /// enums that are not read as declared.
+    pub fn schema_warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = self.tools().flat_map(Tool::schema_warnings).collect();
+        warnings.sort();
+        warnings
+    }
+
     /// The highest grade of repair for a tool's calls.
     pub(crate) fn repair_cap(&self, tool: &Tool) -> Option<Grade> {
         let own = self.own_repair.get(tool.name());

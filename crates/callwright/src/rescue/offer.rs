@@ -25,11 +25,7 @@ impl<'g> Offer<'g> {
 
     /// Whether a tool has a parameter of this name.
     pub(super) fn has_key(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| {
-            let schema = tool.spec().input_schema.as_deref();
-            let known = schema.and_then(|schema| schema.get("properties")?.as_object());
-            known.is_some_and(|known| known.contains_key(name))
-        })
+        self.tools.iter().any(|tool| tool.has_parameter(name))
     }
 
     pub(super) fn only_reads(&self, name: &str) -> bool {

@@ -10,10 +10,12 @@ use std::sync::{Arc, OnceLock};
 
 pub use crate::validate::normalise;
 pub use crate::words::{DeclaredBy, Effect, ToolSpec};
+use ahash::AHashSet;
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
 use crate::json::Path;
+use crate::text::visible;
 use crate::validate::{
     CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret, misplaced_enums,
 };
@@ -33,6 +35,14 @@ pub struct Tool {
     may_destroy_or_spend: OnceLock<bool>,
     /// Whether it is declared read-only and its name does not contradict that.
     only_reads: OnceLock<bool>,
+    /// Its parameters: all parts of its schema are looked through for them once.
+    parameters: OnceLock<Parameters>,
+}
+
+#[derive(Debug)]
+struct Parameters {
+    names: AHashSet<String>,
+    are_judged: bool,
 }
 
 impl Tool {
@@ -65,6 +75,7 @@ impl Tool {
             output_policy,
             may_destroy_or_spend: OnceLock::new(),
             only_reads: OnceLock::new(),
+            parameters: OnceLock::new(),
             spec,
         }
     }
@@ -83,6 +94,32 @@ impl Tool {
             .get_or_init(|| spec.may_destroy() || spec.spends())
     }
 
+    /// Whether it has a parameter of this name, in whichever part of its schema. The schema as declared counts too: it may
+    /// be in quarantine, or not be asked.
+    pub(crate) fn has_parameter(&self, name: &str) -> bool {
+        self.parameters().names.contains(name)
+    }
+
+    /// Whether the schema that judges its calls lists parameters; if not, anything may be sent.
+    pub(crate) fn judges_parameters(&self) -> bool {
+        self.parameters().are_judged
+    }
+
+    fn parameters(&self) -> &Parameters {
+        self.parameters.get_or_init(|| {
+            let judged = self.schema().and_then(CompiledSchema::parameters);
+            let declared = self.spec.input_schema.as_deref();
+            let declared = declared.and_then(|schema| schema.get("properties")?.as_object());
+            let declared = declared
+                .into_iter()
+                .flat_map(|listed| listed.keys().cloned());
+            Parameters {
+                are_judged: judged.is_some(),
+                names: declared.chain(judged.into_iter().flatten()).collect(),
+            }
+        })
+    }
+
     /// The compiled schema of results; `None` if none is declared, if it is not used, or if it is in quarantine.
     pub fn output_schema(&self) -> Option<&CompiledSchema> {
         self.output_schema.as_ref()?.as_deref().ok()
@@ -99,6 +136,20 @@ impl Tool {
     pub fn misplaced_enums(&self) -> Vec<Path> {
         let declared = self.spec.input_schema.as_deref();
         declared.map(misplaced_enums).unwrap_or_default()
+    }
+
+    /// What is wrong with its schemas, one sentence each, fit for a terminal.
+    pub(crate) fn schema_warnings(&self) -> impl Iterator<Item = String> {
+        let passes =
+            |what, why: Option<&str>| why.map(|why| format!("its {what} pass unvalidated: {why}"));
+        let calls = passes("calls", self.quarantined());
+        let results = passes("results", self.output_quarantined());
+        let enums = self
+            .misplaced_enums()
+            .into_iter()
+            .map(|at| format!("no list can match the enum at {at}; it is applied to the items"));
+        let all = calls.into_iter().chain(results).chain(enums);
+        all.map(|what| format!("tool {:?}: {}", self.name(), visible(&what)))
     }
 
     /// How results are judged.

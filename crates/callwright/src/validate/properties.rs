@@ -74,6 +74,15 @@ impl<'s> PropertiesByOwner<'s> {
     }
 }
 
+impl CompiledSchema {
+    /// The keys that the schema lists for the arguments themselves, in any of its parts; `None` if no part lists any.
+    pub(crate) fn parameters(&self) -> Option<Vec<String>> {
+        let properties = Properties::of(self, &Path::root());
+        let names = || properties.names().iter().map(|name| (*name).to_owned());
+        (!properties.maps.is_empty()).then(|| names().collect())
+    }
+}
+
 impl<'s> Properties<'s> {
     /// The properties of the object that the schema at `owner` describes, or a part of it does.
     fn of(schema: &'s CompiledSchema, owner: &Path) -> Self {

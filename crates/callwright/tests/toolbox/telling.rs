@@ -245,19 +245,29 @@ fn arguments_are_objects() -> Result<(), Error> {
 
 #[test]
 fn problems_are_reported_as_warnings() {
-    let spec = ToolSpec::new("odd", json!({"type": "strange"}));
-    let toolbox = Toolbox::builder()
-        .tool(ToolDef::dynamic(spec, |_: String| async {
-            ToolResult::Ok("")
-        }))
+    let listed = json!({"properties": {"days": {"type": "array", "enum": ["mon", "tue"]}}});
+    let specs = [
+        ToolSpec::new("odd", json!({"type": "strange"})),
+        ToolSpec::new("enum\n", listed),
+        ToolSpec::without_schema("odd_result").with_output_schema(json!({"type": "strange"})),
+    ];
+    let toolbox = specs
+        .into_iter()
+        .fold(Toolbox::builder(), |builder, spec| {
+            builder.external_tool(spec)
+        })
         .build()
-        .expect("a tool in quarantine");
+        .expect("tools in quarantine");
     let warnings = toolbox.warnings();
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(
-        warnings[0].starts_with("tool `odd`: its calls pass unvalidated: "),
-        "{warnings:?}"
-    );
+    let beginnings = [
+        r#"tool "enum\n": no list can match the enum at /properties/days; it is applied to the items"#,
+        r#"tool "odd": its calls pass unvalidated: "#,
+        r#"tool "odd_result": its results pass unvalidated: "#,
+    ];
+    assert_eq!(warnings.len(), beginnings.len(), "{warnings:?}");
+    for (warning, beginning) in warnings.iter().zip(beginnings) {
+        assert!(warning.starts_with(beginning), "{warning}");
+    }
 }
 
 #[tokio::test]
