@@ -104,6 +104,12 @@ impl SinkRegistration {
 }
 
 impl SinksBuilder {
+    /// Whether no sink was added.
+    #[cfg(feature = "toolbox")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Adds a sink for all events.
     pub fn sink(self, name: impl Into<String>, sink: impl Sink + 'static) -> Self {
         self.register(SinkRegistration::new(name, sink))

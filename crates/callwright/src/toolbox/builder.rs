@@ -160,8 +160,9 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sets how many calls of all tools together may run at once; further calls wait. A tool that invokes another one keeps its
-    /// own slot while it waits: with a single slot, it waits until its time is up.
+    /// Sets how many calls of all tools together may run at once; further calls wait. A call that waits before a retry leaves
+    /// its slot to others. A tool that invokes another one keeps its own slot while it waits: with a single slot, it waits
+    /// until its time is up.
     pub fn concurrency(mut self, calls: usize) -> Self {
         self.concurrency = Some(calls);
         self
@@ -179,7 +180,7 @@ impl ToolboxBuilder {
         self
     }
 
-    /// Sends the event of every call to these running sinks, and to no others.
+    /// Sends the event of every call to these running sinks, and to no others: [`build`](Self::build) fails if there are any.
     pub fn sinks(mut self, sinks: Sinks) -> Self {
         self.settings.sinks = sinks;
         self
@@ -194,8 +195,9 @@ impl ToolboxBuilder {
     /// Compiles the tools and starts the sinks.
     ///
     /// # Errors
-    /// Fails if two tools have the same name, if a tool's type does not agree with its schema, or if the thread of a sink
-    /// cannot be started.
+    /// Fails if two tools have the same name, if a tool's type does not agree with its schema, if both
+    /// [`sinks`](Self::sinks) and [`sink`](Self::sink) or [`on`](Self::on) were set, or if the thread of a sink cannot be
+    /// started.
     pub fn build(self) -> Result<Toolbox, Error> {
         let defects = self.tools.iter().filter_map(|tool| {
             let defect = tool.defect.as_ref()?;
@@ -223,10 +225,11 @@ impl ToolboxBuilder {
         let gate = builder.build()?;
         let warnings = policy.warnings(gate.tools().map(crate::tool::Tool::name));
         let names = policy.names();
+        let of_all = self.concurrency.map(permits);
         let runners = self.tools.into_iter().filter_map(|tool| {
             let settings = policy.own(&tool.spec.name, &names).run;
             let compiled = gate.tool(&tool.spec.name)?;
-            let runner = Runner::new(tool.handler, compiled, settings);
+            let runner = Runner::new(tool.handler, compiled, settings, of_all.clone());
             Some((tool.spec.name, runner))
         });
         let external = self.external.into_iter().map(|spec| {
@@ -235,8 +238,10 @@ impl ToolboxBuilder {
         });
         let sinks = if settings.sinks.is_empty() {
             self.sinks.start().map_err(ErrorKind::NoThread)?
-        } else {
+        } else if self.sinks.is_empty() {
             settings.sinks
+        } else {
+            return Err(ErrorKind::TwoSetsOfSinks.into());
         };
         Ok(Toolbox {
             runners: runners.collect(),
@@ -246,7 +251,6 @@ impl ToolboxBuilder {
             sinks,
             warnings,
             keeps_output: settings.keep_output,
-            permits: self.concurrency.map(permits),
         })
     }
 }

@@ -63,7 +63,7 @@ impl<F> Blocking<F> {
     pub(super) fn new(function: F) -> Self {
         Blocking {
             function: Arc::new(function),
-            threads: Arc::new(permits(MOST_THREADS)),
+            threads: permits(MOST_THREADS),
         }
     }
 }

@@ -29,7 +29,6 @@ use ahash::AHashMap;
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, join_all, select};
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
 pub use self::builder::{GuardSettings, ToolboxBuilder};
@@ -94,8 +93,6 @@ pub struct Toolbox {
     warnings: Vec<String>,
     /// Whether events include the tools' results.
     keeps_output: bool,
-    /// How many calls of all tools together may run at once.
-    permits: Option<Semaphore>,
 }
 
 impl Toolbox {
@@ -169,11 +166,6 @@ impl Toolbox {
             let why = "the tool has no function; register it with `ToolboxBuilder::tool`";
             return Ran::failed(ToolFailure::defect(why));
         };
-        let _permit = match &self.permits {
-            // The semaphore is never closed, so this always succeeds.
-            Some(permits) => permits.acquire().await.ok(),
-            None => None,
-        };
         let origin = Origin::new(ticket, call.id.as_ref());
         let policy = ticket.tool().output_policy();
         runner.run(origin, policy, invocation).await
@@ -213,22 +205,7 @@ impl Toolbox {
     /// unvalidated, and settings for tools that do not exist.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
-        for tool in self.gate.tools() {
-            let name = tool.name();
-            let unvalidated = [
-                ("calls", tool.quarantined()),
-                ("results", tool.output_quarantined()),
-            ];
-            for (what, why) in unvalidated {
-                let sentence = |why| format!("tool `{name}`: its {what} pass unvalidated: {why}");
-                warnings.extend(why.map(sentence));
-            }
-            warnings.extend(tool.misplaced_enums().iter().map(|at| {
-                format!(
-                    "tool `{name}`: no list can match the enum at {at}; it is applied to the items"
-                )
-            }));
-        }
+        warnings.extend(self.gate.schema_warnings());
         warnings.sort();
         warnings
     }

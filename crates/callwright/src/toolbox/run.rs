@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::clock;
 use super::context::Origin;
@@ -24,16 +24,21 @@ use crate::words::{OutputPolicy, Ran, ToolFailure};
 pub(super) struct Runner {
     handler: Arc<dyn Handler>,
     plan: RunPlan,
-    /// How many calls may run at once.
-    permits: Option<Semaphore>,
+    /// How many of its calls may run at once, and how many of all tools together.
+    permits: [Option<Arc<Semaphore>>; 2],
 }
 
 impl Runner {
-    pub(super) fn new(handler: Arc<dyn Handler>, tool: &Tool, settings: RunSettings) -> Self {
+    pub(super) fn new(
+        handler: Arc<dyn Handler>,
+        tool: &Tool,
+        settings: RunSettings,
+        of_all: Option<Arc<Semaphore>>,
+    ) -> Self {
         let plan = RunPlan::new(tool.spec(), settings);
         Runner {
             handler,
-            permits: plan.concurrency.map(permits),
+            permits: [plan.concurrency.map(permits), of_all],
             plan,
         }
     }
@@ -61,13 +66,11 @@ impl Runner {
         }
     }
 
-    /// Runs the function once. Its time limit starts when it has its permit.
+    /// Runs the function once. Its time limit starts when it has its permits; while it waits before a retry it holds none.
     async fn once<'r>(&'r self, origin: Origin<'r>, invocation: &Invocation<'_>) -> Ran<'static> {
-        let _permit = match &self.permits {
-            // The semaphore is never closed, so this always succeeds.
-            Some(permits) => permits.acquire().await.ok(),
-            None => None,
-        };
+        // The tool's own comes first: a call that waits for it must not keep other tools from running.
+        let [own, of_all] = &self.permits;
+        let _permits = (acquire(own.as_ref()).await, acquire(of_all.as_ref()).await);
         invocation.count_attempt();
         let mut running = match caught(|| self.handler.run(origin)) {
             Ok(running) => Caught(Some(running)),
@@ -85,8 +88,13 @@ impl Runner {
 }
 
 /// A semaphore for this many calls at once: at least one, at most what Tokio can count.
-pub(super) fn permits(most: usize) -> Semaphore {
-    Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
+pub(super) fn permits(most: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
+}
+
+async fn acquire(permits: Option<&Arc<Semaphore>>) -> Option<SemaphorePermit<'_>> {
+    // The semaphore is never closed, so this always succeeds.
+    permits?.acquire().await.ok()
 }
 
 /// A running call whose panics become its outcome; a panic in its destructor is swallowed.

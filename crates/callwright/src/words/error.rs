@@ -44,6 +44,11 @@ pub(crate) enum ErrorKind {
     NoThread(std::io::Error),
     #[cfg(feature = "toolbox")]
     #[error(
+        "`sinks` takes all sinks of a toolbox; add those of `sink` and `on` to its `Sinks::builder()`"
+    )]
+    TwoSetsOfSinks,
+    #[cfg(feature = "toolbox")]
+    #[error(
         "`{name}` as arguments: a call carries an object, but this type is {found}; wrap it in a struct with a named field"
     )]
     ArgumentsNotAnObject { name: String, found: String },

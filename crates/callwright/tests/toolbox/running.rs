@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use callwright::admit::Place;
 use callwright::check::ToolFailure;
-use callwright::event::{JsonLines, On};
+use callwright::event::{JsonLines, On, Sinks};
 use callwright::failure::{Code, Next};
 use callwright::tool::Effect;
 use callwright::toolbox::{CallContext, ToolDef, ToolResult, Toolbox};
@@ -448,4 +448,50 @@ async fn ten_thousand_calls_in_two_hundred_sessions() {
     let lines = lines.lock().expect("nobody panicked");
     let count = lines.split(|byte| *byte == b'\n').count() - 1;
     assert_eq!(count as u64, SESSIONS * CALLS);
+}
+
+/// Calls that wait out a rate limit hold no slot: the other tools go on.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_before_a_retry_leaves_its_slot_to_others() {
+    let limited = ToolDef::new("limited", |_: Nothing| async {
+        let failure = ToolFailure::transient("slow down");
+        ToolResult::<()>::Err(failure.with_retry_after(Duration::from_secs(5)))
+    });
+    let toolbox = Toolbox::builder()
+        .tool(limited.effect(Effect::Read).retries(3))
+        .tool(ToolDef::new("fine", |_: Nothing| async {
+            ToolResult::Ok("fine".to_owned())
+        }))
+        .concurrency(1)
+        .build()
+        .expect("good tools");
+    let limited = [
+        Call::from_text("limited", "{}"),
+        Call::from_text("limited", "{}"),
+    ];
+    let fine = Call::from_text("fine", "{}");
+    let other = async {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let start = tokio::time::Instant::now();
+        let settled = toolbox.invoke(&fine, None).await;
+        (text(&toolbox, &settled), start.elapsed())
+    };
+    let (_, (told, waited)) = tokio::join!(toolbox.invoke_all(&limited, None), other);
+    assert_eq!(told, "fine");
+    assert!(waited < Duration::from_millis(1), "{waited:?}");
+}
+
+#[test]
+fn two_ways_to_set_sinks_exclude_each_other() {
+    let running = || {
+        let sinks = Sinks::builder().on(On::Any, |_| {});
+        sinks.start().expect("a thread")
+    };
+    let both = Toolbox::builder().on(On::Any, |_| {}).sinks(running());
+    let error = both.build().expect_err("the first sink would get nothing");
+    assert!(
+        error.to_string().contains("`sinks` takes all sinks"),
+        "{error}"
+    );
+    assert!(Toolbox::builder().sinks(running()).build().is_ok());
 }
