@@ -1,7 +1,24 @@
 //! The thresholds for repeated calls: every number of admission, with its reason.
 //!
 //! A step counts identical calls or rounds: `refuse: 3` means that the third is refused. The numbers come from reports by users
-//! of other detectors (see `docs/admission.md`), and from recorded traces.
+//! of other detectors (see `docs/admission.md`), and from recorded traces. What refuses a call by default:
+//!
+//! | setting | notice | refuse | what is counted |
+//! |---|---|---|---|
+//! | `budget_write` | | 1 | identical calls of a tool that changes something or pays; one more is refused |
+//! | `budget` | | 3 | the same for a tool without a declared effect |
+//! | `budget_read` | | 10 | the same for a tool that only reads |
+//! | `repeated_refusal` | 2 | 3 | the same call, refused for the same reason |
+//! | `repeated_call` | 2 | 4 | the same call, failing the same way |
+//! | `repeated_result` | 2 | 4 | the same call, returning the same result |
+//! | `polling` | 10 | 50 | the same for a call that waits for something |
+//! | `cycle` | 2 | 3 | rounds that only repeat earlier calls with the same results |
+//! | `error_streak` | 3 | 8 | rounds in which one tool fails the same way |
+//! | `unknown_tools` | 2 | 3 | rounds with tools that do not exist |
+//! | `transient` | | 10 | transient failures of one call |
+//! | `tool_calls` | 100 | 500 | calls of one tool in a turn |
+//! | `turn_calls` | 200 | 1000 | calls in a turn |
+//! | `most_refusals` | | 100 | refused calls in a turn; then every call is refused |
 
 use serde::{Deserialize, Serialize};
 
@@ -299,6 +316,26 @@ fn waits_by_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_at_the_top_shows_the_defaults() {
+        let defaults = serde_json::to_value(AdmissionPolicy::default()).expect("JSON");
+        let rows = include_str!("thresholds.rs").lines();
+        let rows: Vec<&str> = rows
+            .filter_map(|line| line.strip_prefix("//! | `"))
+            .collect();
+        assert_eq!(rows.len(), 14);
+        for row in rows {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let shown = match &defaults[cells[0].trim_end_matches('`')] {
+                serde_json::Value::Object(steps) => {
+                    ["notice", "refuse"].map(|step| steps[step].to_string())
+                }
+                limit => [String::new(), limit.to_string()],
+            };
+            assert_eq!(cells[1..3], shown, "{row}");
+        }
+    }
 
     #[test]
     fn steps_are_recognised_by_their_names() {
