@@ -5,7 +5,6 @@
 //! it.
 
 use callwright::call::Completeness;
-use callwright::repair::Grade;
 use callwright::wire::{AnswerReader, StreamedAnswer};
 use callwright::{Gate, ToolSpec, Verdict};
 use serde_json::Value;
@@ -62,11 +61,8 @@ pub(crate) fn accept(
         let verdict = gate.judge(&call);
         let is_exact = match &verdict {
             Verdict::Valid(_) => true,
-            Verdict::Repaired(repaired) => {
-                let mut edits = repaired.edits().iter();
-                edits.all(|edit| edit.grade == Grade::Lossless)
-            }
-            _ => return Err("refused_again"),
+            Verdict::Repaired(repaired) => repaired.is_lossless(),
+            Verdict::Refused(_) => return Err("refused_again"),
         };
         let tool = verdict.tool().ok_or("other_tool")?;
         if !is_exact || !may_ask(tool.spec()) {

@@ -208,7 +208,7 @@ impl AnswerJudge {
                     arguments: repaired.arguments().to_string(),
                 })
             }
-            _ => Decision::Leave,
+            Verdict::Refused(_) => Decision::Leave,
         };
         self.counts.rescued += u32::from(call.rescued.is_some() && decision != Decision::Leave);
         let settled = match &mut self.loops {

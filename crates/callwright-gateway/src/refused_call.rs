@@ -12,7 +12,6 @@ use callwright::failure::{Cause, Failure};
 use callwright::feedback::Feedback;
 use callwright::json::Value;
 use callwright::parse::read_value;
-use callwright::repair::Grade;
 use callwright::tool::Tool;
 use callwright::wire::AnswerReader;
 use callwright::{Gate, Refused, ToolSpec, Verdict};
@@ -154,11 +153,8 @@ pub(crate) fn accept(
         let verdict = gate.judge(&call);
         let is_exact = match &verdict {
             Verdict::Valid(_) => true,
-            Verdict::Repaired(repaired) => repaired
-                .edits()
-                .iter()
-                .all(|edit| edit.grade == Grade::Lossless),
-            _ => false,
+            Verdict::Repaired(repaired) => repaired.is_lossless(),
+            Verdict::Refused(_) => false,
         };
         let new = verdict.tool().zip(verdict.arguments()).filter(|_| is_exact);
         let (tool, arguments) = new.ok_or("refused_again")?;

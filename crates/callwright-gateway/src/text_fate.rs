@@ -166,7 +166,7 @@ pub(crate) fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
     let tool = match &verdict {
         Verdict::Valid(_) => call.tool.as_ref().to_owned(),
         Verdict::Repaired(repaired) => repaired.tool().name().to_owned(),
-        _ => return None,
+        Verdict::Refused(_) => return None,
     };
     let arguments = verdict.arguments()?.to_string();
     Some(NewCall { tool, arguments })

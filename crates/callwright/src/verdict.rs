@@ -126,6 +126,11 @@ impl<'c> Repaired<'c> {
         &self.edits
     }
 
+    /// Whether the edits changed no information.
+    pub fn is_lossless(&self) -> bool {
+        Edit::are_lossless(&self.edits)
+    }
+
     pub(crate) fn into_owned(self) -> Repaired<'static> {
         Repaired {
             tool: Cow::Owned(self.tool.into_owned()),
@@ -204,7 +209,6 @@ impl<'c> Refused<'c> {
 /// The gate's decision on a call.
 #[derive(Debug)]
 #[must_use]
-#[non_exhaustive]
 pub enum Verdict<'c> {
     /// The arguments go to the tool exactly as they were sent.
     Valid(Valid<'c>),

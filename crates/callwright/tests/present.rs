@@ -98,3 +98,27 @@ fn a_receipt_distinguishes_omissions_from_renames() {
         assert_eq!(said.as_deref(), Some(receipt), "{arguments}");
     }
 }
+
+#[test]
+fn a_receipt_names_both_keys_of_a_secret_whichever_rule_renames_it() {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"gradeDict": {"type": "object", "writeOnly": true}},
+        "required": ["gradeDict"],
+        "additionalProperties": false
+    });
+    let gate = Gate::builder().tool(ToolSpec::new("store", schema));
+    let gate = gate.build().expect("a gate");
+    for (arguments, sent) in [
+        (r#"{"GradeDict": {"a": "5521907"}}"#, "GradeDict"),
+        (r#"{"grades": {"a": "5521907"}}"#, "grades"),
+    ] {
+        let call = Call::from_text("store", arguments);
+        let verdict = gate.judge(&call);
+        let said = Feedback::default().receipt(verdict.edits());
+        let receipt = format!(
+            r#"Note: the arguments were corrected: key "{sent}" was taken for "gradeDict"."#
+        );
+        assert_eq!(said, Some(receipt), "{arguments}");
+    }
+}

@@ -230,7 +230,7 @@ impl LineJudge {
         let (tool, arguments) = match verdict {
             Verdict::Valid(valid) => (valid.tool(), valid.arguments()),
             Verdict::Repaired(repaired) => (repaired.tool(), repaired.arguments()),
-            _ => return None,
+            Verdict::Refused(_) => return None,
         };
         Some(self.gate.check(tool, arguments, recorded.ran()?))
     }
@@ -273,7 +273,7 @@ impl LineJudge {
                 *out.refused.entry(refused.failure.code.name()).or_default() += 1;
             }
             Verdict::Valid(valid) if valid.is_unjudged() => out.unjudged += 1,
-            _ => out.valid += 1,
+            Verdict::Valid(_) => out.valid += 1,
         }
         if let Some(result) = &settled.result
             && let Some(failure) = &result.failure

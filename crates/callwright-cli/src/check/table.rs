@@ -71,7 +71,7 @@ impl Table {
             Verdict::Refused(_) => AnsiColor::Red,
             Verdict::Repaired(_) => AnsiColor::Yellow,
             Verdict::Valid(valid) if valid.is_unjudged() => AnsiColor::Yellow,
-            _ => AnsiColor::Green,
+            Verdict::Valid(_) => AnsiColor::Green,
         });
         let word = pad(verdict.name(), 8);
         let why = verdict.failure().map_or_else(String::new, |failure| {

@@ -111,7 +111,7 @@ fn rank(verdict: &Verdict<'_>) -> u8 {
     match verdict {
         Verdict::Valid(_) => 0,
         Verdict::Repaired(_) => 1,
-        _ => 2,
+        Verdict::Refused(_) => 2,
     }
 }
 

@@ -189,7 +189,7 @@ impl Shared {
             Verdict::Valid(valid) if valid.is_unjudged() || !is_declared(valid.tool()) => {
                 tally.unjudged = 1;
             }
-            _ => {
+            Verdict::Valid(_) => {
                 tally.valid = 1;
                 tally.warned = u64::from(!judged.faults.is_empty());
             }

@@ -13,7 +13,7 @@
 use super::Gate;
 use std::sync::Arc;
 
-use crate::call::{Arguments, Call, Completeness};
+use crate::call::{Arguments, Call};
 use crate::json::{Lent, Path};
 use crate::parse::{self, Blank, Parsed};
 use crate::repair::{self, Healing, Terms, Trace, Trial};
@@ -105,12 +105,11 @@ fn pass<'c>(
     tool: &'c Arc<Tool>,
     call: &'c Call<'_>,
 ) -> Result<Valid<'c>, StoppedCall<'c>> {
-    let only_reads = tool.only_reads();
     let Parsed {
         arguments,
         has_duplicates,
         blank,
-    } = parse::read(call, only_reads, tool.takes_secrets(), gate.limits()).map_err(|why| {
+    } = parse::read(call, tool, gate.limits()).map_err(|why| {
         StoppedCall::Refused(Refused::new(*why.failure, Some(tool), why.read).into())
     })?;
     if let Err(objections) = validate::validate(&arguments, has_duplicates, tool.schema()) {
@@ -121,7 +120,7 @@ fn pass<'c>(
         })));
     }
     match blank {
-        Some(Blank::Text) if !only_reads => Err(nothing_sent(tool)),
+        Some(Blank::Text) if !tool.only_reads() => Err(nothing_sent(tool)),
         Some(Blank::Null) if tool.spec().may_destroy() => Err(nothing_sent(tool)),
         _ => Ok(Valid::new(tool, arguments)),
     }
@@ -175,7 +174,8 @@ fn heal<'c>(
     if !stopped.may_be_repaired() {
         return Err(stopped.explain());
     }
-    match look_for_edits(gate, tool, call, &stopped, cap, false, &mut None) {
+    let terms = Terms::new(tool, call, cap);
+    match look_for_edits(gate, call, &stopped, &terms, &mut None) {
         Healing::Healed { arguments, edits } => {
             return Ok(Box::new(Repaired::new(tool, arguments, edits)));
         }
@@ -183,7 +183,12 @@ fn heal<'c>(
         Healing::Hopeless => {}
     }
     let proposed = if cap < Grade::Guess {
-        look_for_edits(gate, tool, call, &stopped, Grade::Guess, true, &mut None)
+        let terms = Terms {
+            cap: Grade::Guess,
+            only_proposes: true,
+            ..terms
+        };
+        look_for_edits(gate, call, &stopped, &terms, &mut None)
     } else {
         Healing::Hopeless
     };
@@ -215,27 +220,19 @@ fn seen_cut(gate: &Gate, tool: &Tool, call: &Call<'_>, stopped: &StoppedCall<'_>
 
 fn look_for_edits(
     gate: &Gate,
-    tool: &Tool,
     call: &Call<'_>,
     stopped: &StoppedCall<'_>,
-    cap: Grade,
-    only_proposes: bool,
+    terms: &Terms<'_>,
     trace: &mut Trace,
 ) -> Healing {
-    let terms = Terms {
-        tool,
-        cap,
-        is_complete: call.completeness == Completeness::Complete,
-        only_proposes,
-    };
     let (read, objections) = match stopped {
         StoppedCall::Refused(refused) => (refused.arguments.as_deref(), None),
         StoppedCall::Objected(it) => (Some(&*it.arguments), it.objections.located()),
     };
     match (read, &call.arguments) {
-        (Some(read), _) => repair::heal_value(read, objections, &terms, trace),
+        (Some(read), _) => repair::heal_value(read, objections, terms, trace),
         (None, Arguments::Text(text)) => {
-            repair::heal_text(text, &terms, gate.limits().max_depth, trace)
+            repair::heal_text(text, terms, gate.limits().max_depth, trace)
         }
         (None, _) => Healing::Hopeless,
     }
@@ -250,7 +247,8 @@ pub(crate) fn explain(gate: &Gate, call: &Call<'_>) -> Vec<Trial> {
     if let Err(stopped) = pass(gate, tool, call)
         && stopped.may_be_repaired()
     {
-        look_for_edits(gate, tool, call, &stopped, Grade::Guess, false, &mut trace);
+        let terms = Terms::new(tool, call, Grade::Guess);
+        look_for_edits(gate, call, &stopped, &terms, &mut trace);
     }
     trace.unwrap_or_default()
 }

@@ -5,15 +5,12 @@
 //! another. Only used where one call may become several, since one request gets one answer.
 
 use super::Gate;
-use crate::call::{Arguments, Call, Completeness};
+use crate::call::{Arguments, Call, Completeness, MOST_CALLS, numbered_id};
 use crate::json::{Member, Value};
 use crate::repair;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
-use crate::words::{Grade, Notation, envelope};
-
-/// How many calls one call may be split into. Models send a handful at once and providers stop at 128; more is a runaway.
-const MOST_CALLS: usize = 128;
+use crate::words::{Notation, envelope};
 
 pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
     let is_whole = matches!(
@@ -76,11 +73,8 @@ fn all_sound(
     }
     let is_sound = |call: &Call<'_>| match gate.judge(call) {
         Verdict::Valid(valid) => !valid.is_unjudged(),
-        Verdict::Repaired(repaired) => repaired
-            .edits()
-            .iter()
-            .all(|edit| edit.grade == Grade::Lossless),
-        _ => false,
+        Verdict::Repaired(repaired) => repaired.is_lossless(),
+        Verdict::Refused(_) => false,
     };
     if !calls.iter().all(is_sound) {
         return None;
@@ -89,10 +83,9 @@ fn all_sound(
         call.completeness = whole.completeness;
         // Recorded as extracted from a text.
         call.rescued = whole.rescued.or(Some(Notation::Json));
-        call.id = whole.id.as_ref().map(|id| match (at, id) {
-            (0, id) => id.clone().into_owned(),
-            (_, Value::String(id)) => Value::String(format!("{id}.{}", at + 1).into()),
-            (_, other) => Value::String(format!("{other}.{}", at + 1).into()),
+        call.id = whole.id.as_ref().map(|id| match at {
+            0 => id.clone().into_owned(),
+            _ => numbered_id(id, at + 1),
         });
     }
     Some(calls)

@@ -9,6 +9,7 @@ pub use crate::words::{Cut, ParseLimits};
 
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::{Lent, Path, Value, inspect, read_document, read_prefix};
+use crate::tool::Tool;
 use crate::words::{Cause, Code, Failure};
 
 /// Arguments that could be parsed. Only this stage creates them.
@@ -45,21 +46,20 @@ impl From<Failure> for Unreadable<'_> {
     }
 }
 
-/// Parses the arguments of a call, whose tool may be read-only. The text is never quoted for a tool that takes secrets.
+/// Parses the arguments of a call of this tool. The text is never quoted for a tool that takes secrets.
 pub(crate) fn read<'c>(
     call: &'c Call<'_>,
-    only_reads: bool,
-    takes_secrets: bool,
+    tool: &Tool,
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     let parsed = match &call.arguments {
-        Arguments::Text(text) => read_text(text, takes_secrets, limits),
+        Arguments::Text(text) => read_text(text, tool, limits),
         Arguments::Value(value) => read_ready(value, limits),
         Arguments::Absent => Ok(empty(None)),
     };
     match call.completeness {
         Completeness::CutOff => Err(declared_cut(parsed, Cut::Declared)),
-        Completeness::Doubtful if !only_reads => Err(declared_cut(parsed, Cut::Doubtful)),
+        Completeness::Doubtful if !tool.only_reads() => Err(declared_cut(parsed, Cut::Doubtful)),
         _ => parsed,
     }
 }
@@ -75,7 +75,7 @@ fn empty<'c>(blank: Option<Blank>) -> Parsed<'c> {
 
 fn read_text<'c>(
     text: &'c str,
-    takes_secrets: bool,
+    tool: &Tool,
     limits: &ParseLimits,
 ) -> Result<Parsed<'c>, Unreadable<'c>> {
     if text.len() > limits.max_bytes {
@@ -90,12 +90,12 @@ fn read_text<'c>(
             blank: None,
         }),
         Err(_) if text.trim_ascii().is_empty() => Ok(empty(Some(Blank::Text))),
-        Err(error) => Err(explain(text, &error, takes_secrets, limits.max_depth).into()),
+        Err(error) => Err(explain(text, &error, tool, limits.max_depth).into()),
     }
 }
 
 #[cold]
-fn explain(text: &str, error: &SyntaxError, takes_secrets: bool, max_depth: usize) -> Failure {
+fn explain(text: &str, error: &SyntaxError, tool: &Tool, max_depth: usize) -> Failure {
     let syntax = || {
         let (line, column) = error.line_and_column(text);
         let cause = Cause::Syntax {
@@ -103,7 +103,7 @@ fn explain(text: &str, error: &SyntaxError, takes_secrets: bool, max_depth: usiz
             column,
             path: error.path(),
             problem: error.problem,
-            found: (!takes_secrets).then(|| error.snippet(text.trim_ascii_end())),
+            found: (!tool.takes_secrets()).then(|| error.snippet(text.trim_ascii_end())),
             after_object: error.problem == Problem::TrailingText
                 && text.trim_ascii_start().starts_with('{'),
         };

@@ -6,7 +6,7 @@
 
 use super::extract::JSON_BLANK;
 use super::tolerant::{self, TolerantReading};
-use super::{Edit, syntax};
+use super::{Edit, liberties};
 use crate::json::Path;
 
 /// Longer texts are left alone: each position where a bracket could be wrong costs a pass over all tokens. 256 tokens are about
@@ -193,7 +193,7 @@ impl BracketFix {
             let near = format!("{near_front}{sign}{near_back}");
             near.trim_matches(JSON_BLANK).to_owned()
         };
-        let edit = syntax::BRACKET.edit(&Path::root(), &near(old), &near(&sign));
+        let edit = liberties::BRACKET.edit(&Path::root(), &near(old), &near(&sign));
         (format!("{front}{sign}{back}"), edit)
     }
 }

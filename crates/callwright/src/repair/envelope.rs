@@ -3,7 +3,7 @@
 //! Takes a value that the schema rejects; returns its content and the edits made to unwrap it. A name that is not the tool's, a
 //! second call, or any other key next to the two is left alone.
 
-use super::{Edit, syntax};
+use super::{Edit, liberties};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::words::envelope;
@@ -11,11 +11,9 @@ use crate::words::nearest::same_spelling;
 
 /// The arguments inside, if there is a call around them.
 pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, Vec<Edit>)> {
-    let schema = tool.schema()?.source();
-    let known = schema
-        .get("properties")
-        .and_then(|known| known.as_object())?;
-    let is_known = |key: &str| known.contains_key(key);
+    if !tool.judges_parameters() {
+        return None;
+    }
     let mut inside = value;
     let mut edits = Vec::new();
     while let Value::Array(items) = inside {
@@ -23,17 +21,22 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
             return None;
         };
         if edits.is_empty() {
-            edits.push(syntax::CALL_IN_LIST.edit(&Path::root(), "[…]", "…"));
+            edits.push(liberties::CALL_IN_LIST.edit(&Path::root(), "[…]", "…"));
         }
         inside = only;
     }
-    match named(inside, tool, is_known) {
+    match named(inside, tool) {
         Some(arguments) => {
-            edits.push(syntax::ENVELOPE.edit(&Path::root(), tool.name(), ""));
+            edits.push(liberties::ENVELOPE.edit(&Path::root(), tool.name(), ""));
             Some((arguments, edits))
         }
         // If anything may be sent, the list may be what was meant.
-        None if !edits.is_empty() && inside.as_object()?.iter().any(|(key, _)| is_known(key)) => {
+        None if !edits.is_empty()
+            && inside
+                .as_object()?
+                .iter()
+                .any(|(key, _)| tool.has_parameter(key)) =>
+        {
             Some((inside.clone().into_owned(), edits))
         }
         None => None,
@@ -44,11 +47,7 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
 const MOST_MEMBERS: usize = 8;
 
 /// The arguments next to the name of this tool, under keys that are not its own parameters.
-fn named(
-    value: &Value<'_>,
-    tool: &Tool,
-    is_known: impl Fn(&str) -> bool,
-) -> Option<Value<'static>> {
+fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
     let members = value.as_object()?;
     let is_layer = |key: &str| {
         envelope::is_list_key(key)
@@ -57,14 +56,14 @@ fn named(
     };
     if members
         .iter()
-        .any(|(key, _)| is_layer(key) && is_known(key))
+        .any(|(key, _)| is_layer(key) && tool.has_parameter(key))
     {
         return None;
     }
     // `{"search": {…}}`
     if let [(key, inner @ Value::Object(_))] = members
         && *key == tool.name()
-        && !is_known(key)
+        && !tool.has_parameter(key)
     {
         return Some(inner.clone().into_owned());
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::inner_quotes::goes_on;
 use super::surroundings::{after, after_reasoning, in_front, is_between, keys_of};
 use super::tolerant::{self, NoReading, TolerantReading};
-use super::{Edit, bracket, syntax};
+use super::{Edit, bracket, liberties};
 use crate::json::{Path, Value, parse_at};
 use crate::tool::Tool;
 use crate::words::template;
@@ -101,14 +101,14 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     if !before.is_empty() {
         edits.push(front.edit(&Path::root(), before, ""));
     } else if !marked.is_empty() {
-        edits.push(syntax::FENCE.edit(&Path::root(), marked, ""));
+        edits.push(liberties::FENCE.edit(&Path::root(), marked, ""));
     }
     let again = text[end..at].trim_matches(JSON_BLANK);
     if count > 1 && others.is_empty() {
         let liberty = if has_words {
-            &syntax::PROSE
+            &liberties::PROSE
         } else {
-            &syntax::REPEATED_VALUE
+            &liberties::REPEATED_VALUE
         };
         edits.push(liberty.edit(&Path::root(), again, ""));
     }
@@ -122,7 +122,7 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     Extract::Several(SeveralValues {
         first: value,
         edits,
-        rest: syntax::PROSE.edit(&Path::root(), again, ""),
+        rest: liberties::PROSE.edit(&Path::root(), again, ""),
         others,
         count,
         has_words,
@@ -235,7 +235,7 @@ fn read_escaped(text: &str, start: usize, max_depth: usize) -> Option<TolerantRe
     let quotes = plain[..length].matches('"').count();
     let shown = &escaped[..length + quotes];
     Some(TolerantReading {
-        edits: vec![syntax::ESCAPED_VALUE.edit(&Path::root(), shown, &plain[..length])],
+        edits: vec![liberties::ESCAPED_VALUE.edit(&Path::root(), shown, &plain[..length])],
         end: start + length + quotes,
         value: value.into_owned(),
     })

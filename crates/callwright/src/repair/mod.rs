@@ -17,28 +17,29 @@ mod envelope;
 mod escapes;
 mod extract;
 mod inner_quotes;
+mod liberties;
+mod rule_list;
 mod rules;
 mod search;
 mod stakes;
 mod surroundings;
-mod syntax;
-mod table;
 mod tolerant;
 
 use std::collections::BTreeSet;
 
 use self::extract::{Extract, SeveralValues};
+use self::liberties::is_allowed;
+pub use self::rule_list::{RuleRow, rules};
 use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
 use self::surroundings::keys_of;
-use self::syntax::is_allowed;
-pub use self::table::{RuleRow, rules};
 pub use crate::words::{Edit, Grade, Trial};
 
+use crate::call::{Call, Completeness};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
-use crate::validate::{CompiledSchema, LocatedIssue};
+use crate::validate::LocatedIssue;
 use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
 
 /// Where trials are recorded, if requested.
@@ -57,6 +58,15 @@ pub enum RepairPolicy {
 }
 
 impl RepairPolicy {
+    /// All choices with their names.
+    pub const ALL: [(&'static str, RepairPolicy); 5] = [
+        ("none", RepairPolicy::Never),
+        ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
+        ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
+        ("guess", RepairPolicy::UpTo(Grade::Guess)),
+        ("by_effect", RepairPolicy::ByEffect),
+    ];
+
     /// The highest grade that may be applied to calls of a tool.
     pub fn cap(self, tool: &Tool) -> Option<Grade> {
         // If a name contradicts the hint that the tool is read-only, nothing counts as declared.
@@ -110,7 +120,17 @@ pub(crate) struct Terms<'t> {
     pub(crate) only_proposes: bool,
 }
 
-impl Terms<'_> {
+impl<'t> Terms<'t> {
+    /// The terms for edits that are applied.
+    pub(crate) fn new(tool: &'t Tool, call: &Call<'_>, cap: Grade) -> Self {
+        Terms {
+            tool,
+            cap,
+            is_complete: call.completeness == Completeness::Complete,
+            only_proposes: false,
+        }
+    }
+
     /// The stakes regardless of the arguments.
     fn stakes(&self) -> Stakes {
         if self.only_proposes {
@@ -170,12 +190,14 @@ fn forbidden(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Option<Healin
     // The comma may be all that is left of a call that a gateway cut and closed.
     if stakes == Stakes::Destroys
         && !terms.is_complete
-        && let Some(comma) = edits.iter().find(|edit| is(edit, &syntax::TRAILING_COMMA))
+        && let Some(comma) = edits
+            .iter()
+            .find(|edit| is(edit, &liberties::TRAILING_COMMA))
     {
         return Some(cut_off(comma.path.clone()));
     }
     let idempotent = terms.tool.spec().idempotent;
-    let may_repeat = |edit: &Edit| idempotent && is(edit, &syntax::REPEATED_VALUE);
+    let may_repeat = |edit: &Edit| idempotent && is(edit, &liberties::REPEATED_VALUE);
     let allowed =
         |edit: &Edit| edit.grade <= terms.cap && (is_allowed(edit, stakes) || may_repeat(edit));
     (!edits.iter().all(allowed)).then_some(Healing::Hopeless)
@@ -214,24 +236,19 @@ pub(crate) fn side_by_side(
             _ => return None,
         },
     };
-    let is_lossless = edits.iter().all(|edit| edit.grade == Grade::Lossless);
-    is_lossless.then_some(values)
+    Edit::are_lossless(&edits).then_some(values)
 }
 
 /// Whether only the first of several values can be a call of this tool: the others have none of its keys. Models make up the
 /// result after the call. For read-only tools.
 fn is_only_call(several: &SeveralValues, terms: &Terms<'_>) -> bool {
-    let schema = terms.tool.schema().map(CompiledSchema::source);
-    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-    let Some(known) = properties.filter(|_| terms.stakes() == Stakes::Reads) else {
-        return false;
-    };
     let is_known = |value: &Value<'static>| {
         let mut keys = BTreeSet::new();
         keys_of(value, &mut keys);
-        keys.iter().any(|key| known.contains_key(*key))
+        keys.iter().any(|key| terms.tool.has_parameter(key))
     };
-    is_known(&several.first)
+    terms.stakes() == Stakes::Reads
+        && is_known(&several.first)
         && several
             .others
             .iter()

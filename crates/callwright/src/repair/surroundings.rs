@@ -2,16 +2,15 @@
 //!
 //! Takes the text before a value, between two values or after one; returns the liberty that leaving it out takes, or nothing,
 //! if it may contain data or another call. [`template`] decides what is debris, here as in rescue. Words are not interpreted:
-//! no list could cover every language. Leaving them out is a guess, for read-only tools ([`syntax::PROSE`]).
+//! no list could cover every language. Leaving them out is a guess, for read-only tools ([`liberties::PROSE`]).
 
 use std::collections::BTreeSet;
 
 use super::extract::JSON_BLANK;
-use super::syntax;
-use super::table::RuleRow;
+use super::liberties;
+use super::rule_list::RuleRow;
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::validate::CompiledSchema;
 use crate::words::nearest::same_spelling;
 use crate::words::template::{self, CallSide, Debris, DebrisContext};
 
@@ -25,7 +24,7 @@ pub(super) fn in_front(
     let has_reasoning = !reasoning.trim().is_empty();
     if let Some(debris) = debris(before, tool, CallSide::Before) {
         let liberty = if has_reasoning {
-            &syntax::REASONING
+            &liberties::REASONING
         } else {
             of_debris(debris)
         };
@@ -35,7 +34,7 @@ pub(super) fn in_front(
     let last = words.trim().lines().last().unwrap_or_default();
     let is_open = words.trim_end().ends_with(['{', '[']);
     (!is_open && !names_another(last, tool) && !holds_member(&words, tool, present))
-        .then_some(&syntax::PROSE)
+        .then_some(&liberties::PROSE)
 }
 
 /// Where the text after a block of reasoning starts, even if the prompt opened the block.
@@ -87,7 +86,7 @@ pub(super) fn after(
         return Some(of_debris(debris));
     }
     let words = without_marks(behind);
-    (goes_on_apart(behind) && !holds_member(&words, tool, present)).then_some(&syntax::PROSE)
+    (goes_on_apart(behind) && !holds_member(&words, tool, present)).then_some(&liberties::PROSE)
 }
 
 fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> {
@@ -95,7 +94,7 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> 
         side,
         is_message: false,
         is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
-        is_key: &|name| is_key(name, tool),
+        is_key: &|name| tool.has_parameter(name),
     };
     template::debris(text, &around)
 }
@@ -103,13 +102,13 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> 
 /// The liberty of leaving out debris.
 fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
     if debris.has_fence {
-        &syntax::FENCE
+        &liberties::FENCE
     } else if debris.has_mark || debris.tool.is_some() {
-        &syntax::CONTROL_TOKEN
+        &liberties::CONTROL_TOKEN
     } else if debris.has_sign {
-        &syntax::EXTRA_CLOSER
+        &liberties::EXTRA_CLOSER
     } else {
-        &syntax::WHITE_SPACE
+        &liberties::WHITE_SPACE
     }
 }
 
@@ -144,15 +143,8 @@ fn holds_member(words: &str, tool: &Tool, present: &BTreeSet<&str>) -> bool {
         let value = words[at + 1..].lines().next().unwrap_or_default();
         let is_quoted = before.ends_with('"') && words[at..].starts_with(':');
         !present.contains(key)
-            && (is_quoted || is_key(key, tool) && value.contains(char::is_alphanumeric))
+            && (is_quoted || tool.has_parameter(key) && value.contains(char::is_alphanumeric))
     })
-}
-
-/// Whether a tool has this parameter.
-fn is_key(name: &str, tool: &Tool) -> bool {
-    let schema = tool.schema().map(CompiledSchema::source);
-    let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
-    properties.is_some_and(|known| known.contains_key(name))
 }
 
 /// All keys of a value.

@@ -10,8 +10,8 @@ use super::Edit;
 use super::escapes::{escape, keeps_backslashes};
 use super::extract::JSON_BLANK;
 use super::inner_quotes::{Ending, ending};
-use super::syntax;
-use super::table::RuleRow;
+use super::liberties;
+use super::rule_list::RuleRow;
 use crate::json::{Member, Number, Path, Value, has_duplicate, overflows, parse_at};
 
 /// The reading of one text.
@@ -57,11 +57,11 @@ pub(super) fn read_inner_quotes(
     max_depth: usize,
 ) -> Option<TolerantReading> {
     const TOO_MUCH: [&str; 5] = [
-        syntax::MISSING_COMMA.name,
-        syntax::COMMENT.name,
-        syntax::EMPTY_COMMENT.name,
-        syntax::UNQUOTED_KEY.name,
-        syntax::HALF_QUOTED_KEY.name,
+        liberties::MISSING_COMMA.name,
+        liberties::COMMENT.name,
+        liberties::EMPTY_COMMENT.name,
+        liberties::UNQUOTED_KEY.name,
+        liberties::HALF_QUOTED_KEY.name,
     ];
     let reading = run(text, from, max_depth, true).ok()?;
     let mut rules = reading.edits.iter().map(|edit| edit.rule);
@@ -125,7 +125,7 @@ impl<'t> TolerantReader<'t> {
             let trimmed = rest.trim_start();
             let blank = &rest[..rest.len() - trimmed.len()];
             if blank.contains(|c| !JSON_BLANK.contains(&c)) {
-                self.note(&syntax::WHITE_SPACE, &Path::root(), blank, "");
+                self.note(&liberties::WHITE_SPACE, &Path::root(), blank, "");
             }
             self.at += blank.len();
             let ends = if trimmed.starts_with("//") {
@@ -145,9 +145,9 @@ impl<'t> TolerantReader<'t> {
             let says_nothing = |c: char| c.is_whitespace() || matches!(c, '/' | '*' | '-' | '=');
             let says_something = !before.chars().all(says_nothing);
             let liberty = if says_something {
-                &syntax::COMMENT
+                &liberties::COMMENT
             } else {
-                &syntax::EMPTY_COMMENT
+                &liberties::EMPTY_COMMENT
             };
             self.note(liberty, &Path::root(), before, "");
             self.at += comment;
@@ -156,7 +156,7 @@ impl<'t> TolerantReader<'t> {
 
     /// Records a liberty, once per rule: the first place is enough. Every comment is recorded.
     fn note(&mut self, liberty: &RuleRow, path: &Path, before: &str, after: &str) {
-        let is_comment = *liberty == syntax::COMMENT && self.edits.len() < MOST_NOTED;
+        let is_comment = *liberty == liberties::COMMENT && self.edits.len() < MOST_NOTED;
         if is_comment || !self.has_noted(liberty) {
             self.edits.push(liberty.edit(path, before, after));
         }
@@ -218,13 +218,13 @@ impl<'t> TolerantReader<'t> {
                 ',' => {
                     self.at += 1;
                     if self.next_token()? == '}' {
-                        self.note(&syntax::TRAILING_COMMA, path, ",}", "}");
+                        self.note(&liberties::TRAILING_COMMA, path, ",}", "}");
                     }
                 }
                 '}' => {}
                 // `"a," "b"`: the comma may have slipped into the string.
                 '"' | '\'' if self.at > end && !ends_with_comma(&members) => {
-                    self.note(&syntax::MISSING_COMMA, path, "", ",");
+                    self.note(&liberties::MISSING_COMMA, path, "", ",");
                 }
                 _ => return Err(NoReading::Unclear),
             }
@@ -245,9 +245,9 @@ impl<'t> TolerantReader<'t> {
                 let half = self.rest().starts_with("\":");
                 self.at += usize::from(half);
                 let liberty = if half {
-                    &syntax::HALF_QUOTED_KEY
+                    &liberties::HALF_QUOTED_KEY
                 } else {
-                    &syntax::UNQUOTED_KEY
+                    &liberties::UNQUOTED_KEY
                 };
                 self.note(liberty, path, &key, &format!("\"{key}\""));
                 Ok(key)
@@ -310,7 +310,7 @@ impl<'t> TolerantReader<'t> {
         };
         self.end_scalar(length, true)?;
         if word != json {
-            self.note(&syntax::LITERAL, path, &word, json);
+            self.note(&liberties::LITERAL, path, &word, json);
         }
         Ok(value)
     }
@@ -338,11 +338,11 @@ impl<'t> TolerantReader<'t> {
             Ending::AfterPair { first, end } => {
                 let pair = &self.text[first];
                 let escaped = pair.replace('"', "\\\"");
-                self.note(&syntax::INNER_QUOTES, path, pair, &escaped);
+                self.note(&liberties::INNER_QUOTES, path, pair, &escaped);
                 let written = &self.text[start..end];
                 if let Some(control) = written.chars().find(|c| c.is_control()) {
                     let before = control.to_string();
-                    self.note(&syntax::RAW_CONTROL, path, &before, "\\n");
+                    self.note(&liberties::RAW_CONTROL, path, &before, "\\n");
                 }
                 self.at = end + 1;
                 written.to_owned()
@@ -376,7 +376,7 @@ impl<'t> TolerantReader<'t> {
                 '"' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() {
-                        self.note(&syntax::RAW_CONTROL, path, &c.to_string(), "\\n");
+                        self.note(&liberties::RAW_CONTROL, path, &c.to_string(), "\\n");
                     }
                     out.push(c);
                     self.at += c.len_utf8();
@@ -389,13 +389,13 @@ impl<'t> TolerantReader<'t> {
             return Err(NoReading::Unclear);
         }
         if kept_backslash {
-            self.note(&syntax::BACKSLASH, path, "\\", "\\\\");
+            self.note(&liberties::BACKSLASH, path, "\\", "\\\\");
         }
         self.at += self.peek().map_or(0, char::len_utf8);
         // Only the first of many strings is recorded.
-        if quote != '"' && !self.has_noted(&syntax::SINGLE_QUOTES) {
+        if quote != '"' && !self.has_noted(&liberties::SINGLE_QUOTES) {
             let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
-            self.note(&syntax::SINGLE_QUOTES, path, &before, &after);
+            self.note(&liberties::SINGLE_QUOTES, path, &before, &after);
         }
         Ok(out)
     }

@@ -34,8 +34,7 @@ pub use crate::words::{Message, Notation};
 
 use self::cursor::{Cursor, RescueResult};
 use self::surroundings::{Surroundings, quoted};
-use crate::call::{Call, Completeness};
-use crate::json::Value;
+use crate::call::{Call, Completeness, MOST_CALLS, numbered_id};
 use crate::words::{ParseLimits, template};
 
 /// The calls found in a message.
@@ -47,9 +46,6 @@ pub struct Rescued<'m> {
     /// The text before the calls.
     pub rest: &'m str,
 }
-
-/// How many calls one message may contain. Models send a handful at once and providers stop at 128; more is a runaway.
-const MOST_CALLS: usize = 128;
 
 /// Calls as found in a text.
 struct FoundCalls<'t> {
@@ -116,7 +112,7 @@ pub(crate) fn rescue<'m>(
     };
     for (at, call) in calls.iter_mut().enumerate() {
         call.rescued = Some(found.notation);
-        call.id = message.id.as_ref().map(|id| numbered(id, at + 1));
+        call.id = message.id.as_ref().map(|id| numbered_id(id, at + 1));
         call.completeness = completeness;
     }
     let rest = text[..found.rest].trim_ascii_end();
@@ -171,13 +167,4 @@ fn read_notation<'t>(
         has_words: cursor.has_words,
         is_cut: cursor.is_cut,
     })
-}
-
-/// Calls need distinct ids; the message has only one.
-fn numbered(id: &Value<'_>, number: usize) -> Value<'static> {
-    let id = match id {
-        Value::String(id) => format!("{id}.{number}"),
-        other => format!("{other}.{number}"),
-    };
-    Value::String(id.into())
 }

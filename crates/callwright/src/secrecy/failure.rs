@@ -7,8 +7,8 @@ use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Verdict};
 use crate::words::{
-    Cause, Checked, Correction, Edit, Expected, Failure, Issue, IssueCode, Output, OutputFault,
-    Received, Trial,
+    Cause, Checked, Correction, Edit, EditKind, Expected, Failure, Issue, IssueCode, Output,
+    OutputFault, Received, Trial,
 };
 
 impl Secrecy {
@@ -64,9 +64,9 @@ impl Secrecy {
     pub(crate) fn edit(&self, edit: &Edit) -> Edit {
         let shown = |value: &Value<'_>| match value {
             Value::Null => Value::Null,
-            Value::String(name) if edit.rule == "tool_name" => text_value(&self.name(name)),
+            Value::String(name) if edit.kind == EditKind::ToolName => text_value(&self.name(name)),
             _ if self.unreadable => masked_value(),
-            Value::String(key) if is_rename(edit) => match self.key_of_rename(key) {
+            Value::String(key) if edit.kind == EditKind::Renamed => match self.key_of_rename(key) {
                 Some(key) => text_value(&key),
                 None => masked_value(),
             },
@@ -257,13 +257,6 @@ pub(crate) fn clean_result(tool: &Tool, arguments: &Value<'_>, checked: &mut Che
         secrecy.failure(failure);
     }
     secrecy.rewrite_all(&mut checked.notes);
-}
-
-/// Whether an edit renames a key.
-fn is_rename(edit: &Edit) -> bool {
-    let last = edit.path.last();
-    let renames = ["key_spelling", "key_near", "only_key_left"];
-    renames.contains(&edit.rule) && last.as_deref() == edit.after.as_str()
 }
 
 fn text_value(text: &str) -> Value<'static> {

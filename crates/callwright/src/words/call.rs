@@ -49,6 +49,19 @@ pub enum Completeness {
     CutOff,
 }
 
+/// How many calls one message may contain, or one call may be split into. Models send a handful at once and providers stop
+/// at 128; more is a runaway.
+pub(crate) const MOST_CALLS: usize = 128;
+
+/// The id of one of several calls that were sent under a single id: `m7.2`.
+pub(crate) fn numbered_id(id: &Value<'_>, number: usize) -> Value<'static> {
+    let id = match id {
+        Value::String(id) => format!("{id}.{number}"),
+        other => format!("{other}.{number}"),
+    };
+    Value::String(id.into())
+}
+
 impl<'a> Call<'a> {
     /// A call of `tool` with arguments as text.
     pub fn from_text(tool: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {

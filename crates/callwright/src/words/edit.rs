@@ -15,6 +15,23 @@ named! {
     }
 }
 
+/// What an edit does, whichever rule makes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EditKind {
+    /// The tool was called by another name.
+    ToolName,
+    /// A piece of text was read as another one, or skipped if that is empty.
+    Read,
+    /// A value took the place of another.
+    Replaced,
+    /// A missing key was added.
+    Added,
+    /// A key was left out with its value.
+    LeftOut,
+    /// A key got another name.
+    Renamed,
+}
+
 /// One repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,6 +40,7 @@ pub struct Edit {
     pub path: Path,
     /// The stable name of the rule.
     pub rule: &'static str,
+    pub(crate) kind: EditKind,
     /// How far it departs from what was sent.
     pub grade: Grade,
     /// The previous value; `null` for a key that was missing.
@@ -41,11 +59,17 @@ impl Edit {
         Edit {
             path: Path::root(),
             rule: Edit::TOOL_NAME,
+            kind: EditKind::ToolName,
             grade: Grade::Lossless,
             before: Value::String(sent.to_owned().into()),
             after: Value::String(meant.to_owned().into()),
             masked: None,
         }
+    }
+
+    /// Whether none of these edits changes any information.
+    pub(crate) fn are_lossless(edits: &[Edit]) -> bool {
+        edits.iter().all(|edit| edit.grade == Grade::Lossless)
     }
 
     /// The edit in a form that may be shown: without the values that the tool's schema marks as secrets.

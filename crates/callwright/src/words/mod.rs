@@ -33,6 +33,7 @@ mod work;
 
 pub use call::ParseLimits;
 pub use code::{Class, Code, CodeRow, Next, TABLE};
+pub(crate) use edit::EditKind;
 pub use edit::{Edit, Grade, Trial};
 pub(crate) use effect::says_destroy;
 pub use effect::{DeclaredBy, Effect};

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::text::{dotted_within, one_line, quoted};
 use crate::words::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFailure};
 
-use super::{NAME, PATH, syntax_at};
+use super::syntax::syntax_at;
+use super::{NAME, PATH};
 
 /// How much is shown of a sentence written by a tool or an operator. Longer ones are data, not a message.
 const OWN_WORDS: usize = 600;

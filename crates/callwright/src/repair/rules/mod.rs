@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 use serde_json::Value as Schema;
 
+use super::rule_list::RuleRow;
 use super::search::weight;
-use super::table::RuleRow;
 use super::{Grade, Stakes};
 use crate::json::{Indexed, Member, Path, Value, keyword};
 use crate::validate::{CompiledSchema, LocatedIssue, Properties, PropertiesByOwner};

@@ -3,7 +3,7 @@
 use serde_json::Value as Schema;
 
 use super::super::tolerant::{self, is_number};
-use super::super::{Edit, syntax};
+use super::super::{Edit, liberties};
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Number, Value, keyword};
 
@@ -101,7 +101,7 @@ const DEEPEST: usize = 64;
 /// Models trained on JSON inside JSON encode once too often; some providers do it to nested values. The text may be Python's
 /// notation (`"['a', 'b']"`). Lossless: the values are the same.
 pub(super) fn json_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    const WRITTEN_BY_PYTHON: [&str; 2] = [syntax::SINGLE_QUOTES.name, syntax::LITERAL.name];
+    const WRITTEN_BY_PYTHON: [&str; 2] = [liberties::SINGLE_QUOTES.name, liberties::LITERAL.name];
     let text = site.misplaced_text()?.trim();
     if !text.starts_with(['[', '{']) {
         return None;

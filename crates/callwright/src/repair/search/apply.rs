@@ -1,8 +1,8 @@
 //! Applies one edit to a value, and records it.
 
-use super::super::Edit;
 use super::super::rules::{ProposedEdit, RepairRule};
 use crate::json::{Member, Path, Value};
+use crate::words::{Edit, EditKind};
 
 /// Applies an edit; `None` if the path does not exist, or a key is taken.
 pub(super) fn apply(
@@ -19,28 +19,28 @@ pub(super) fn apply(
             _ => None,
         }
     }
-    let (path, before, after) = match change {
+    let (kind, path, before, after) = match change {
         ProposedEdit::Replace(path, new) => {
             let old = std::mem::replace(value.at_mut(path)?, new.clone());
-            (path.clone(), old, new.clone())
+            (EditKind::Replaced, path.clone(), old, new.clone())
         }
         ProposedEdit::Insert(path, new) => {
             let key = path.last()?.into_owned().into();
             members(value, path)?.push((key, new.clone()));
-            (path.clone(), Value::Null, new.clone())
+            (EditKind::Added, path.clone(), Value::Null, new.clone())
         }
         ProposedEdit::Remove(path) => {
             let (members, key) = (members(value, path)?, path.last()?);
             let at = members.iter().position(|(name, _)| *name == key)?;
             let (_, old) = members.remove(at);
-            (path.clone(), old, Value::Null)
+            (EditKind::LeftOut, path.clone(), old, Value::Null)
         }
         ProposedEdit::Unwrap(path) => {
             let place = value.at_mut(path)?;
             let old = std::mem::replace(place, Value::Null);
             *place = old.as_array()?.first()?.clone();
             let only = place.clone();
-            (path.clone(), old, only)
+            (EditKind::Replaced, path.clone(), old, only)
         }
         ProposedEdit::Rename(path, to) => {
             let (members, from) = (members(value, path)?, path.last()?.into_owned());
@@ -51,12 +51,13 @@ pub(super) fn apply(
             member.0 = to.clone().into();
             let to_path = path.parent().key(to);
             let names = (Value::String(from.into()), Value::String(to.clone().into()));
-            (to_path, names.0, names.1)
+            (EditKind::Renamed, to_path, names.0, names.1)
         }
     };
     Some(Edit {
         path,
         rule: rule.row.name,
+        kind,
         grade: rule.row.grade,
         before,
         after,

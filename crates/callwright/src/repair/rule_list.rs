@@ -1,8 +1,8 @@
 //! All liberties and repair rules as one table, for people: `callwright explain --repairs` prints it.
 
+use super::liberties::LIBERTIES;
 use super::rules::RULES;
 use super::stakes::Stakes;
-use super::syntax::LIBERTIES;
 use super::{Edit, Grade};
 
 /// A kind of edit.

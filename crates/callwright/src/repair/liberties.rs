@@ -2,10 +2,11 @@
 //!
 //! The rules on values are in [`super::rules`]. No other liberty is ever taken.
 
+use super::rule_list::RuleRow;
 use super::stakes::Stakes;
-use super::table::RuleRow;
 use super::{Edit, Grade};
 use crate::json::{Path, Value};
+use crate::words::EditKind;
 
 macro_rules! liberties {
     ($($(#[doc = $about:literal])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {
@@ -85,6 +86,7 @@ impl RuleRow {
         Edit {
             path: path.clone(),
             rule: self.name,
+            kind: EditKind::Read,
             grade: self.grade,
             before: shown(before),
             after: shown(after),
