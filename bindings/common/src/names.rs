@@ -3,7 +3,7 @@
 use callwright::event::Values;
 use callwright::failure::Next;
 use callwright::feedback::Style;
-use callwright::repair::{Grade, RepairPolicy};
+use callwright::repair::RepairPolicy;
 use callwright::tool::Effect;
 use callwright::wire::Provider;
 
@@ -30,14 +30,7 @@ pub fn style(name: &str) -> Result<Style, Fault> {
 /// # Errors
 /// Fails if the grade is unknown.
 pub fn repair(name: &str) -> Result<RepairPolicy, Fault> {
-    let rules = [
-        ("none", RepairPolicy::Never),
-        ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
-        ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
-        ("guess", RepairPolicy::UpTo(Grade::Guess)),
-        ("by_effect", RepairPolicy::ByEffect),
-    ];
-    named("grade of repair", name, &rules)
+    named("grade of repair", name, &RepairPolicy::ALL)
 }
 
 /// What a tool does to the world: `unknown`, `read`, `write`, `destructive`.
@@ -45,13 +38,7 @@ pub fn repair(name: &str) -> Result<RepairPolicy, Fault> {
 /// # Errors
 /// Fails if the effect is unknown.
 pub fn effect(name: &str) -> Result<Effect, Fault> {
-    let effects = [
-        ("unknown", Effect::Unknown),
-        ("read", Effect::Read),
-        ("write", Effect::Write),
-        ("destructive", Effect::Destructive),
-    ];
-    named("effect", name, &effects)
+    named("effect", name, &Effect::ALL)
 }
 
 /// Which values events show: `all`, `masked`, `none`.
@@ -59,12 +46,7 @@ pub fn effect(name: &str) -> Result<Effect, Fault> {
 /// # Errors
 /// Fails if the choice is unknown.
 pub fn values(name: &str) -> Result<Values, Fault> {
-    let choices = [
-        ("all", Values::All),
-        ("masked", Values::Masked),
-        ("none", Values::None),
-    ];
-    named("choice of values", name, &choices)
+    named("choice of values", name, &Values::ALL)
 }
 
 /// What the model should do next: `fix_arguments`, `ask_user`, …

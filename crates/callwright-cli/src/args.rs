@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use callwright::event::Values;
 use callwright::feedback::Style;
 use callwright::policy::Validation;
-use callwright::repair::{Grade, RepairPolicy};
+use callwright::repair::RepairPolicy;
 use callwright::wire::{Provider, ProviderSummary};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::clients::ClientArguments;
+use crate::http_options::HttpOptions;
 use crate::version;
 
 const STYLES: Styles = Styles::styled()
@@ -61,9 +61,9 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest repair grade for all tools, overriding the policy; the default is `guess` for read-only tools and
+    /// The highest repair grade for all tools, overriding the policy; the default, `by_effect`, is `guess` for read-only tools and
     /// `lossless` for all others
-    #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
+    #[arg(long, value_name = "GRADE", value_parser = named(&RepairPolicy::ALL))]
     pub(crate) repair: Option<RepairPolicy>,
 
     /// Show every repair that was tried, with its grade and cost, or why none was tried (text output only)
@@ -158,7 +158,7 @@ pub(crate) struct McpArguments {
 
     /// What to do with an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off`
     /// disables judging
-    #[arg(long, value_name = "MODE", default_value = "strict", value_parser = named(&MODES))]
+    #[arg(long, value_name = "MODE", default_value = "strict", value_parser = named(&Validation::ALL))]
     pub(crate) mode: Validation,
 
     /// The format of the feedback for the model
@@ -175,7 +175,7 @@ pub(crate) struct McpArguments {
         long,
         value_name = "VALUES",
         default_value = "masked",
-        value_parser = named(&VALUES),
+        value_parser = named(&Values::ALL),
         requires = "record"
     )]
     pub(crate) record_values: Values,
@@ -225,7 +225,7 @@ pub(crate) struct McpArguments {
     pub(crate) start_limit: u32,
 
     #[command(flatten)]
-    pub(crate) clients: ClientArguments,
+    pub(crate) clients: HttpOptions,
 
     /// A request header that identifies the conversation, for servers without session ids; without it, calls of such
     /// clients are judged one by one, without history
@@ -240,25 +240,6 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) command: Vec<OsString>,
 }
-
-const MODES: [(&str, Validation); 3] = [
-    ("strict", Validation::Strict),
-    ("warn", Validation::Warn),
-    ("off", Validation::Off),
-];
-
-pub(crate) const VALUES: [(&str, Values); 3] = [
-    ("masked", Values::Masked),
-    ("all", Values::All),
-    ("none", Values::None),
-];
-
-pub(crate) const REPAIRS: [(&str, RepairPolicy); 4] = [
-    ("none", RepairPolicy::Never),
-    ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
-    ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
-    ("guess", RepairPolicy::UpTo(Grade::Guess)),
-];
 
 /// Parses a value by its name in a table.
 pub(crate) fn named<T: Copy + Send + Sync + 'static>(

@@ -6,9 +6,9 @@
 
 mod args;
 mod check;
-mod clients;
 mod doctor;
 mod explain;
+mod http_options;
 mod init;
 mod input;
 mod mcp;

@@ -15,8 +15,8 @@ use callwright_http::tls::ServerTls;
 use clap::Args;
 use tokio::net::TcpListener;
 
-use crate::args::{VALUES, named};
-use crate::clients::ClientArguments;
+use crate::args::named;
+use crate::http_options::HttpOptions;
 use crate::mcp::{ended, tell, warn_of_lost_records};
 use crate::{CommandOutcome, input, record};
 
@@ -85,7 +85,7 @@ pub(crate) struct ServeArguments {
         long,
         value_name = "VALUES",
         default_value = "masked",
-        value_parser = named(&VALUES),
+        value_parser = named(&Values::ALL),
         requires = "record"
     )]
     record_values: Values,
@@ -110,7 +110,7 @@ pub(crate) struct ServeArguments {
     tls_key: Option<PathBuf>,
 
     #[command(flatten)]
-    clients: ClientArguments,
+    clients: HttpOptions,
 }
 
 const MODES: [(&str, Mode); 3] = [

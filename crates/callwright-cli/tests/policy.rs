@@ -73,8 +73,10 @@ fn a_flag_beats_the_file() {
     let call = r#"{"tool": "search", "arguments": {"query": "a", "limit": "5"}}"#;
     let policy = "repair = 'none'\n[tool.search]\nrepair = 'none'";
     assert_eq!(verdicts(&check(policy, call, &[])), ["invalid_arguments"]);
-    let flag = check(policy, call, &["--repair", "lossless"]);
-    assert_eq!(verdicts(&flag), ["repaired"]);
+    for grade in ["lossless", "by_effect"] {
+        let flag = check(policy, call, &["--repair", grade]);
+        assert_eq!(verdicts(&flag), ["repaired"]);
+    }
     let policy = "repair = 'guess'\n[tool.search]\nrepair = 'guess'";
     assert_eq!(verdicts(&check(policy, call, &[])), ["repaired"]);
     let flag = check(policy, call, &["--repair", "none"]);

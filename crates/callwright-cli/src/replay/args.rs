@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use callwright::repair::RepairPolicy;
 use clap::{Args, Subcommand};
 
-use crate::args::{OutputFormat, REPAIRS, named};
+use crate::args::{OutputFormat, named};
 
 /// Judge recorded traffic, and propose where schemas are too strict
 ///
@@ -75,9 +75,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest repair grade for all tools, overriding the policy; the default is `guess` for read-only tools and
+    /// The highest repair grade for all tools, overriding the policy; the default, `by_effect`, is `guess` for read-only tools and
     /// `lossless` for all others
-    #[arg(long, value_name = "GRADE", value_parser = named(&REPAIRS))]
+    #[arg(long, value_name = "GRADE", value_parser = named(&RepairPolicy::ALL))]
     pub(crate) repair: Option<RepairPolicy>,
 
     /// Other tools to compare with: shows which verdicts would change. The exit code is then 1 only if something gets

@@ -19,7 +19,6 @@ use callwright_replay::summary::{Merged, Summary};
 
 use self::args::{MergeArguments, ReplayArguments, ReplayCommand, RunArguments};
 use self::output::About;
-use crate::args::REPAIRS;
 use crate::input::shown;
 use crate::progress::ProgressLine;
 use crate::{CommandOutcome, input, say};
@@ -189,7 +188,8 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
         repair: *repair,
         digest: SettingsDigest::default(),
     };
-    if let Some((name, _)) = REPAIRS.iter().find(|(_, named)| Some(*named) == *repair) {
+    let mut named = RepairPolicy::ALL.iter();
+    if let Some((name, _)) = named.find(|(_, named)| Some(*named) == *repair) {
         sources.digest.add("--repair", name.as_bytes());
     }
     let policy = sources.policy("--policy", policy.as_deref())?;

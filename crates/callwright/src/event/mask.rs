@@ -27,6 +27,15 @@ pub enum Values {
     None,
 }
 
+impl Values {
+    /// All choices with their names.
+    pub const ALL: [(&'static str, Values); 3] = [
+        ("all", Values::All),
+        ("masked", Values::Masked),
+        ("none", Values::None),
+    ];
+}
+
 /// What to hide in an event.
 pub(super) enum Mask {
     Nothing,

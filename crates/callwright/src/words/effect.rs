@@ -26,6 +26,16 @@ pub enum Effect {
     Destructive,
 }
 
+impl Effect {
+    /// All effects with their names.
+    pub const ALL: [(&'static str, Effect); 4] = [
+        ("unknown", Effect::Unknown),
+        ("read", Effect::Read),
+        ("write", Effect::Write),
+        ("destructive", Effect::Destructive),
+    ];
+}
+
 /// Who declared the effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -98,3 +98,12 @@ pub enum Validation {
     /// The schema is not used. Arguments must still be a JSON object without repeated keys.
     Off,
 }
+
+impl Validation {
+    /// All modes with their names.
+    pub const ALL: [(&'static str, Validation); 3] = [
+        ("off", Validation::Off),
+        ("warn", Validation::Warn),
+        ("strict", Validation::Strict),
+    ];
+}

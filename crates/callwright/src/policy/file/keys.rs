@@ -14,7 +14,7 @@ use crate::nearest::nearest;
 use crate::policy::{Advice, Pattern, Policy, ToolPolicy};
 use crate::repair::RepairPolicy;
 use crate::text::snippet;
-use crate::words::{Class, Code, Detector, Effect, Grade, Validation};
+use crate::words::{Class, Code, Detector, Effect, Validation};
 
 /// How often a call may be retried. After ten retries with growing pauses the caller has given up.
 const MOST_RETRIES: u32 = 10;
@@ -70,10 +70,10 @@ type ReadKey = fn(&mut PolicyReader, &FileEntry<'_>, &mut PolicyDraft);
 /// call is not a repetition, so most steps start at two.
 #[rustfmt::skip]
 const KEYS: &[(&str, &[Section], ReadKey)] = &[
-    ("effect", &[Tool], |r, e, to| to.own.effect = r.choice(e, &EFFECTS)),
+    ("effect", &[Tool], |r, e, to| to.own.effect = r.choice(e, &Effect::ALL)),
     ("idempotent", &[Tool], |r, e, to| to.own.idempotent = r.flag(e)),
-    ("validate", &[Top, Tool], |r, e, to| to.own.validation = r.choice(e, &MODES)),
-    ("repair", &[Top, Tool], |r, e, to| to.own.repair = r.choice(e, &REPAIRS)),
+    ("validate", &[Top, Tool], |r, e, to| to.own.validation = r.choice(e, &Validation::ALL)),
+    ("repair", &[Top, Tool], |r, e, to| to.own.repair = r.choice(e, &RepairPolicy::ALL)),
     ("budget", &[Top], budgets),
     ("budget", &[Tool], |r, e, to| to.tool.budget = r.number(e, 1, "")),
     ("attended", &[Top], |r, e, to| to.attended = r.flag(e)),
@@ -108,31 +108,10 @@ const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("unknown", &[Budget], |r, e, to| set(&mut to.admission.budget, r.number(e, 1, ""))),
     ("read", &[Budget], |r, e, to| set(&mut to.admission.budget_read, r.number(e, 1, ""))),
     ("write", &[Budget], |r, e, to| set(&mut to.admission.budget_write, r.number(e, 1, ""))),
-    ("mode", &[Output], |r, e, to| to.own.output.mode = r.choice(e, &MODES)),
+    ("mode", &[Output], |r, e, to| to.own.output.mode = r.choice(e, &Validation::ALL)),
     ("detect", &[Output], |r, e, to| to.own.output.detect = Some(detectors(r, e))),
     ("max_bytes", &[Output], |r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES)),
     ("transient", &[Output], |r, e, to| to.own.output.transient = transient_words(r, e)),
-];
-
-const MODES: [(&str, Validation); 3] = [
-    ("off", Validation::Off),
-    ("warn", Validation::Warn),
-    ("strict", Validation::Strict),
-];
-
-const EFFECTS: [(&str, Effect); 4] = [
-    ("unknown", Effect::Unknown),
-    ("read", Effect::Read),
-    ("write", Effect::Write),
-    ("destructive", Effect::Destructive),
-];
-
-const REPAIRS: [(&str, RepairPolicy); 5] = [
-    ("none", RepairPolicy::Never),
-    ("lossless", RepairPolicy::UpTo(Grade::Lossless)),
-    ("lossy", RepairPolicy::UpTo(Grade::Lossy)),
-    ("guess", RepairPolicy::UpTo(Grade::Guess)),
-    ("by_effect", RepairPolicy::ByEffect),
 ];
 
 const WHEN_AWAY: [(&str, WhenAway); 3] = [
@@ -399,7 +378,7 @@ fn with_unit(text: &str) -> Option<f64> {
 fn output(reader: &mut PolicyReader, entry: &FileEntry<'_>, to: &mut PolicyDraft) {
     match entry.value {
         DeValue::Table(table) => read_table(reader, table, Output, to),
-        DeValue::String(_) => to.own.output.mode = reader.choice(entry, &MODES),
+        DeValue::String(_) => to.own.output.mode = reader.choice(entry, &Validation::ALL),
         _ => reader.expected(
             entry,
             "\"off\", \"warn\" or \"strict\", or a table like { mode = \"warn\", max_bytes = 65536 }",

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::mcp::tell;
 
 #[derive(Debug, Args)]
-pub(crate) struct ClientArguments {
+pub(crate) struct HttpOptions {
     /// Accept clients from other machines
     #[arg(long)]
     pub(crate) allow_remote: bool,
@@ -28,7 +28,7 @@ pub(crate) struct ClientArguments {
     pub(crate) admin: Option<String>,
 }
 
-impl ClientArguments {
+impl HttpOptions {
     /// Copies them into `options`; warnings go to stderr.
     pub(crate) fn apply(&self, options: &mut ProxyOptions) {
         options.allow_remote = self.allow_remote;
