@@ -19,11 +19,12 @@ pub mod hub;
 pub mod message;
 pub mod status;
 
-mod answer;
 mod call;
-mod fix;
+mod fix_tool_list;
 mod line_reader;
 mod line_writer;
 mod members;
+mod own_messages;
+mod present_result;
 mod process;
 mod tools;

@@ -7,14 +7,14 @@ use std::time::Duration;
 use callwright::ToolSpec;
 use callwright::check::{Ran, ToolFailure};
 use callwright::toolbox::{GuardSettings, Toolbox};
-use callwright::wire::read_tools;
+use callwright::wire::{read_mcp_result, read_tools};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 
 use crate::client_session::{ClientSession, ClientSessions};
-use crate::result::{answer, arguments, call, ran, told};
+use crate::result::{answer, arguments, as_json, call, told};
 
 /// How many pages of tools are read. The largest servers have a few hundred tools, on a few pages; a cursor that
 /// leads back to itself would never end.
@@ -109,8 +109,9 @@ impl<H: ServerHandler> GuardedServer<H> {
             .await
         {
             Ok(Ok(CallToolResponse::Complete(result))) => {
-                let settled = invocation.end(ran(&result));
-                Ok(answer(&settled, result, typed, feedback).into())
+                let json = as_json(&result);
+                let settled = invocation.end(read_mcp_result(&json).into_owned());
+                Ok(answer(&settled, result, &json, typed, feedback).into())
             }
             // A question to the user, or a task that continues elsewhere.
             Ok(Ok(other)) => {

@@ -114,11 +114,8 @@ impl ServerHandler for ToolboxServer {
             .invoke_until(&call, running.place(), cancelled)
             .await;
         let feedback = self.toolbox.feedback();
-        let typed = self
-            .get_tool(&request.name)
-            .is_some_and(|tool| tool.output_schema.is_some());
         let rendered = render_settled(Provider::Mcp, &call, &settled, feedback);
-        let result = from_json(&rendered, typed);
+        let result = from_json(&rendered);
         Ok(result.unwrap_or_else(|| told(&settled, feedback)).into())
     }
 }

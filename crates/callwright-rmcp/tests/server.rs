@@ -105,6 +105,14 @@ impl Shop {
         ])
     }
 
+    #[tool(description = "Hands out the manual, a file.")]
+    async fn manual(&self, Parameters(_): Parameters<Nothing>) -> CallToolResult {
+        CallToolResult::success(vec![
+            ContentBlock::text("Here it is."),
+            ContentBlock::embedded_text("file:///manual", "page ".repeat(1_000)),
+        ])
+    }
+
     #[tool(description = "Waits for the others.")]
     async fn meet(&self, Parameters(_): Parameters<Nothing>) -> String {
         self.meeting.wait().await;
@@ -268,6 +276,25 @@ async fn results_are_held_to_their_schema() {
         "{told}"
     );
     assert_eq!(result.structured_content, None);
+}
+
+#[tokio::test]
+async fn texts_inside_resources_are_cut_as_well() {
+    let policy = Policy::from_toml("[output]\nmax_bytes = 200").expect("a policy");
+    let settings = GuardSettings {
+        policy,
+        ..GuardSettings::default()
+    };
+    let client = client(GuardedServer::with(Shop::new(), settings)).await;
+    let result = call(&client, "manual", json!({})).await;
+    let result = serde_json::to_value(&result).expect("JSON");
+    let blocks = result["content"].as_array().expect("blocks");
+    assert_eq!(blocks.len(), 3, "{result}");
+    assert_eq!(blocks[0]["text"], "Here it is.");
+    let page = blocks[1]["resource"]["text"].as_str().expect("a text");
+    assert_eq!(page.len(), 200 - "Here it is.".len());
+    let note = blocks[2]["text"].as_str().expect("a note");
+    assert!(note.contains("these are the first 200"), "{note}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 pub use crate::text::{first_bytes, is_invisible, visible};
+pub use crate::wire::mcp::present_result as present_mcp_result;
 pub use crate::wire::raw::{RawObject, items as raw_items, span as raw_span, text as raw_text};
 use crate::words::{Digest, envelope, template};
 

@@ -16,9 +16,9 @@ use super::action::{Action, Fate};
 use super::consent::WordedRefusal;
 use super::results::{ServerAnswer, with_outcome};
 use super::state::{Expects, ForwardedCall, HeldCall, SessionState};
-use crate::answer::{self, code};
 use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
+use crate::own_messages::{self, code};
 use crate::tools::{ToolLookup, undeclared};
 
 pub(super) struct IncomingCall<'m> {
@@ -104,7 +104,7 @@ impl<'a> GuardStep<'a, '_> {
             return self.state.pass(call.id);
         }
         let why = "too many calls are waiting for an answer; wait for some of them";
-        Fate::Reply(answer::error(call.id.0, code::SERVER_FAILED, why))
+        Fate::Reply(own_messages::error(call.id.0, code::SERVER_FAILED, why))
     }
 
     fn hold(&mut self, call: &IncomingCall<'_>) -> Fate {

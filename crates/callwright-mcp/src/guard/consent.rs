@@ -25,9 +25,9 @@ use super::action::{Action, Fate, HeldMessage};
 use super::calls::IncomingCall;
 use super::state::SessionState;
 use super::{Guard, GuardStep, Now};
-use crate::answer;
 use crate::members::{members, string};
 use crate::message::{Id, not_null};
+use crate::own_messages;
 use crate::tools::{ToolLookup, undeclared};
 
 /// How long a call waits for the user: after five minutes without an answer, the user is most likely away.
@@ -108,7 +108,7 @@ impl GuardStep<'_, '_> {
         let form = wire::elicitation(&failure, &guard.settings.feedback);
         let Some(form) = form.filter(|_| guard.remembers && incoming.may_ask) else {
             guard.record_refused(&tool, &failure, event);
-            return Fate::Reply(answer::refusal(call, &text, has_result_type, None));
+            return Fate::Reply(own_messages::refusal(call, &text, has_result_type, None));
         };
         let form = form.to_string();
         // Not guessable by accident. It need not be secret: only the client itself can send it.
@@ -122,7 +122,7 @@ impl GuardStep<'_, '_> {
             self.out.push(Action::Hold(call.0.to_owned()));
             self.out.push(Action::AskUser(HeldMessage {
                 call: call.0.to_owned(),
-                message: answer::request(&asked, "elicitation/create", &form),
+                message: own_messages::request(&asked, "elicitation/create", &form),
             }));
             // The call counts as running, so that the time a user takes does not begin a turn.
             self.state
@@ -146,9 +146,9 @@ impl GuardStep<'_, '_> {
         self.state.open_questions.push_back(question);
         guard.record_refused(&tool, &failure, event);
         Fate::Reply(if incoming.params.elicits() {
-            answer::input_required(call, &id, &form)
+            own_messages::input_required(call, &id, &form)
         } else {
-            answer::refusal(call, &text, has_result_type, Some((&id, &form)))
+            own_messages::refusal(call, &text, has_result_type, Some((&id, &form)))
         })
     }
 
@@ -207,7 +207,7 @@ impl GuardStep<'_, '_> {
             self.guard
                 .record_refused(&call.call.tool, failure, asking.event);
             let has_result_type = call.params.names_protocol();
-            let refusal = answer::refusal(call.id, &asking.text, has_result_type, None);
+            let refusal = own_messages::refusal(call.id, &asking.text, has_result_type, None);
             self.out
                 .extend(Action::of_held(asking.id, Vec::new(), Fate::Reply(refusal)));
         }
@@ -234,7 +234,7 @@ impl GuardStep<'_, '_> {
 impl AskedCall {
     /// The message that withdraws the question.
     pub(super) fn withdrawn(&self) -> Vec<u8> {
-        answer::cancelled(&self.asked)
+        own_messages::cancelled(&self.asked)
     }
 }
 

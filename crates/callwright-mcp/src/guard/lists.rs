@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 use super::GuardStep;
 use super::action::{Action, Fate};
 use super::state::{SessionState, ToolsRequest};
-use crate::answer;
-use crate::fix::{FixedToolList, fix_tool_list};
+use crate::fix_tool_list::{FixedToolList, fix_tool_list};
 use crate::message::Id;
+use crate::own_messages;
 use crate::tools::{CompiledTools, ToolPage};
 
 /// How long a call waits for the tools it is judged by: for the list, and until it is compiled. Servers answer in
@@ -127,7 +127,8 @@ impl GuardStep<'_, '_> {
 
     fn request_page(&mut self, mut request: ToolsRequest, cursor: Option<&str>) {
         let id = self.next_id();
-        let message = answer::page_request("tools/list", &id, cursor, request.meta.as_deref());
+        let message =
+            own_messages::page_request("tools/list", &id, cursor, request.meta.as_deref());
         self.out.push(Action::ListTools(message));
         request.key = Id(&id).key().into_owned();
         self.state.tools_request = Some(request);

@@ -31,10 +31,10 @@ use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
 pub use self::settings::{Now, Settings, ToolsListed};
 use self::state::{Expects, SessionState, ToolsRequest};
-use crate::answer::{self, code};
 use crate::call::can_elicit;
 use crate::members::member;
 use crate::message::{Id, Message};
+use crate::own_messages::{self, code};
 pub use crate::tools::{CompiledTools, ToolCompilation};
 
 /// The guard of one session.
@@ -226,7 +226,7 @@ impl Guard {
         }
         drop(state);
         ids.sort();
-        let error = |id: String| answer::error(&id, code::SERVER_FAILED, why).into();
+        let error = |id: String| own_messages::error(&id, code::SERVER_FAILED, why).into();
         out.extend(ids.into_iter().map(|id| Action::ToClient(error(id))));
     }
 
@@ -281,7 +281,7 @@ impl GuardStep<'_, '_> {
                 ref method,
                 params,
             } => match (&self.state.gone, method.as_ref()) {
-                (Some(why), _) => Fate::Reply(answer::error(id.0, code::SERVER_FAILED, why)),
+                (Some(why), _) => Fate::Reply(own_messages::error(id.0, code::SERVER_FAILED, why)),
                 (None, "tools/call") if !is_off => self.call(message, id, params),
                 (None, "tools/list") if !is_off => {
                     let is_first = member(params, "cursor").is_none();

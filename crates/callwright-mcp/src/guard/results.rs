@@ -13,8 +13,9 @@ use serde_json::value::RawValue;
 use super::action::{Action, Fate};
 use super::state::ForwardedCall;
 use super::{Guard, Now};
-use crate::answer;
 use crate::message::Id;
+use crate::own_messages;
+use crate::present_result::present_result;
 
 pub(super) struct ServerAnswer<'m> {
     pub(super) message: &'m [u8],
@@ -71,11 +72,11 @@ impl Guard {
             let warning = format!("tool {tool:?}: the model would be told: {note}");
             out.push(Action::Warn(warning));
         } else if let (Some(result), Some(value)) = (result, &value) {
-            fate = match answer::presented(message, result, value, &presented, typed) {
+            fate = match present_result(message, result, value, &presented, typed) {
                 Some(placed) => Fate::Replace(placed),
                 None if presented.is_error => {
                     let note = presented.note.unwrap_or_default();
-                    Fate::Replace(answer::refusal(
+                    Fate::Replace(own_messages::refusal(
                         answer.id,
                         &note,
                         call.has_result_type,

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use super::action::{Action, Fate, Sender};
 use super::{Guard, GuardStep, Now};
-use crate::answer::{self, code};
 use crate::members::members;
 use crate::message::{Id, not_null};
+use crate::own_messages::{self, code};
 
 impl Guard {
     /// A line that some servers read as several lines.
@@ -77,6 +77,6 @@ impl GuardStep<'_, '_> {
             return Fate::Pass;
         }
         let id = id.map_or("null", |id| id.0);
-        Fate::Reply(answer::error(id, code, why))
+        Fate::Reply(own_messages::error(id, code, why))
     }
 }

@@ -24,10 +24,10 @@ use super::exchange::{Exchange, answers, has_method, is_batch, one_line, request
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, Options, ProxyError};
-use crate::answer::{self, code};
 use crate::guard::{Guard, Settings};
 use crate::members::{member, string};
 use crate::message::Message;
+use crate::own_messages::{self, code};
 
 /// How many lines may wait to be written. A client that does not read holds up the rest.
 const MAX_LINES: usize = 64;
@@ -178,7 +178,8 @@ impl Bridge {
                 is_too_long = !has_end;
                 if has_end {
                     let why = format!("a line has more than {max_bytes} bytes");
-                    self.tell(answer::error("null", code::NOT_JSON, &why)).await;
+                    self.tell(own_messages::error("null", code::NOT_JSON, &why))
+                        .await;
                 }
                 continue;
             }

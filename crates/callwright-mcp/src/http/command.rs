@@ -25,11 +25,11 @@ use tokio::time::timeout;
 use super::exchange::{PROXY_ERROR, answers, has_method, one_line, requests};
 use super::headers::SESSION;
 use super::{Options, ProxyError, serve};
-use crate::answer::{self, code};
 use crate::guard::Settings;
 use crate::line_reader::LineReader;
 use crate::line_writer::{LineEnd, LineSink, LineWriter};
 use crate::message::Message;
+use crate::own_messages::{self, code};
 use crate::process::{ServerCommand, ServerProcess};
 
 /// How many sessions, and thus processes, there may be.
@@ -179,7 +179,10 @@ impl CommandServer {
             // A process has a single client, which introduces itself at the beginning.
             None if has_method(message, "server/discover") => {
                 let why = "send `initialize`";
-                return body::json(StatusCode::OK, answer::error(&first, code::NO_METHOD, why));
+                return body::json(
+                    StatusCode::OK,
+                    own_messages::error(&first, code::NO_METHOD, why),
+                );
             }
             None => return no_session(&first),
         };
@@ -327,7 +330,7 @@ impl Streams {
 }
 
 fn refused(status: StatusCode, id: &str, why: &str) -> Response<Body> {
-    body::json(status, answer::error(id, PROXY_ERROR, why))
+    body::json(status, own_messages::error(id, PROXY_ERROR, why))
 }
 
 fn no_session(id: &str) -> Response<Body> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hyper::body::Bytes;
 
 use super::client_session::{AdmittedMessage, ClientSession, Route};
-use crate::answer;
 use crate::message::{Id, Message};
+use crate::own_messages;
 
 /// In the range that JSON-RPC leaves to servers: something between client and server failed.
 pub(super) const PROXY_ERROR: i32 = -32_000;
@@ -62,7 +62,7 @@ impl Exchange {
     pub(super) fn fail(&mut self, why: &str) -> Vec<Vec<u8>> {
         let failed = std::mem::take(&mut self.open).into_iter().map(|id| {
             self.session.abandoned(&id);
-            answer::error(&id, PROXY_ERROR, why)
+            own_messages::error(&id, PROXY_ERROR, why)
         });
         failed.collect()
     }

@@ -25,8 +25,8 @@ use super::client_session::{AdmittedMessage, CallCancelled, Route};
 use super::client_sessions::ClientSessions;
 use super::exchange::{Exchange, PROXY_ERROR, has_method, is_batch, requests, together};
 use super::headers;
-use crate::answer;
 use crate::message::Message;
+use crate::own_messages;
 
 /// How long a client may take to send a message. Slow connections send megabytes in that time.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -64,7 +64,7 @@ impl HttpRefusal {
     /// A JSON-RPC error. Its id is `null` if there is no request, or its id cannot be read.
     pub(super) fn into_response(self) -> Response<Body> {
         let id = self.id.as_deref().unwrap_or("null");
-        body::json(self.status, answer::error(id, PROXY_ERROR, &self.why))
+        body::json(self.status, own_messages::error(id, PROXY_ERROR, &self.why))
     }
 }
 

@@ -18,11 +18,11 @@ use super::handshake::Handshake;
 use super::router::{Dispatch, Router};
 use super::server::Gone;
 use super::stderr::copy_labelled;
-use crate::answer::{self, code};
 use crate::guard::{Action, Guard, Now, Settings, ToolCompilation};
 use crate::line_reader::{LineReader, has_inner_line_break};
 use crate::line_writer::{LineEnd, LineSink, LineWriter, Unsent};
 use crate::message::Message;
+use crate::own_messages::{self, code};
 
 /// Receives warnings for the operator, one sentence each.
 pub(super) type Warn = Arc<dyn Fn(&str) + Send + Sync>;
@@ -136,7 +136,7 @@ impl Hub {
                 Ok(true) => {}
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     (self.warn)(&format!("the client: {error}; the message is dropped"));
-                    let error = answer::error("null", code::NOT_JSON, &error.to_string());
+                    let error = own_messages::error("null", code::NOT_JSON, &error.to_string());
                     self.send_to_client(&error, LineEnd::Add, false);
                     if lines.skip_line().unwrap_or(false) {
                         continue;
@@ -407,7 +407,7 @@ impl Hub {
             let why = format!("{} does not read its input", link.description());
             self.handle_server_message(
                 server,
-                &answer::error(id.0, code::SERVER_FAILED, &why),
+                &own_messages::error(id.0, code::SERVER_FAILED, &why),
                 false,
             );
         }

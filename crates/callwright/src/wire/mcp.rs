@@ -6,8 +6,9 @@ use super::provider::{ProviderShape, ProviderSummary, RunnableCall, Vocabulary};
 use super::{each_key_once, not_a_call, object, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
+use crate::feedback::{Content, Presented};
 use crate::json::Value;
-use crate::text::quoted;
+use crate::text::{first_bytes, quoted};
 use crate::words::{Digest, Effect, Output, Ran, ToolFailure, ToolSpec};
 
 const METHOD: &str = "tools/call";
@@ -69,9 +70,8 @@ impl ProviderShape for Mcp {
     /// A `CallToolResult`. Bad arguments are reported as a result with `isError`, never as a protocol error: otherwise the
     /// model would not see them.
     fn render_result<'v>(&self, _: &'v Call<'_>, content: String, is_error: bool) -> Value<'v> {
-        let block = object([("type", text("text")), ("text", text(content))]);
         object([
-            ("content", Some(Value::Array(vec![block]))),
+            ("content", Some(Value::Array(vec![text_block(content)]))),
             ("isError", Some(Value::Bool(is_error))),
         ])
     }
@@ -86,11 +86,13 @@ impl ProviderShape for Mcp {
         }
     }
 
+    fn requires_structure(&self, tool: &ToolSpec) -> bool {
+        declared_output(tool).is_some()
+    }
+
     fn declare(&self, mut declared: Map<String, Json>, schema: Json, tool: &ToolSpec) -> Json {
         declared.insert("inputSchema".to_owned(), schema);
-        // MCP requires structured results to be objects.
-        let output = tool.output_schema.as_deref();
-        if let Some(output) = output.filter(|schema| schema["type"] == "object") {
+        if let Some(output) = declared_output(tool) {
             declared.insert("outputSchema".to_owned(), output.clone());
         }
         let annotations = write_annotations(tool);
@@ -99,6 +101,12 @@ impl ProviderShape for Mcp {
         }
         Json::Object(declared)
     }
+}
+
+/// The schema of results that a tool is declared with: MCP requires structured results to be objects.
+fn declared_output(tool: &ToolSpec) -> Option<&Json> {
+    let output = tool.output_schema.as_deref();
+    output.filter(|schema| schema["type"] == "object")
 }
 
 /// A tool's effect as MCP hints; none if nothing is declared.
@@ -138,6 +146,73 @@ pub fn read_result<'v>(result: &'v Value<'_>) -> Ran<'v> {
         return Ran::failed(ToolFailure::said(output(result).into_owned()));
     }
     Ran::ok(output(result))
+}
+
+/// A `CallToolResult` as the model gets it, if its content is not kept whole: a bad one has the note instead of its content and
+/// its data, and one that is too long loses its data and the end of its texts. `typed` if the tool declares its results. `None`
+/// if the content is kept, or the result is not written like one.
+pub fn present_result<'v>(
+    result: &Value<'v>,
+    presented: &Presented<'_>,
+    typed: bool,
+) -> Option<Value<'v>> {
+    let has_data = result
+        .get("structuredContent")
+        .is_some_and(|data| *data != Value::Null);
+    let mut content = match presented.content {
+        Content::Kept(_) => return None,
+        Content::Withheld => Vec::new(),
+        // The data is what was judged and cut, and what the model would have got; the texts beside it repeat it.
+        Content::Cut(..) if has_data => {
+            vec![text_block(presented.content_text()?.into_owned())]
+        }
+        Content::Cut(_, bytes) => {
+            let blocks = result.get("content").and_then(Value::as_array)?;
+            let mut left = bytes;
+            blocks
+                .iter()
+                .map(|block| cut_texts(block, &mut left))
+                .collect()
+        }
+    };
+    content.extend(presented.note.clone().map(text_block));
+    // Clients insist on the data of a tool that declares its results, unless the result is an error.
+    let is_error = presented.is_error || (typed && has_data);
+    let kept = result
+        .as_object()?
+        .iter()
+        .filter(|(key, _)| !matches!(key.as_ref(), "content" | "structuredContent" | "isError"));
+    let placed = [
+        ("content".into(), Value::Array(content)),
+        ("isError".into(), Value::Bool(is_error)),
+    ];
+    Some(Value::Object(
+        placed.into_iter().chain(kept.cloned()).collect(),
+    ))
+}
+
+fn text_block<'v>(content: String) -> Value<'v> {
+    object([("type", text("text")), ("text", text(content))])
+}
+
+/// A block of content with at most so many bytes of its text, also inside an embedded resource. Media are left alone.
+fn cut_texts<'v>(block: &Value<'v>, left: &mut usize) -> Value<'v> {
+    let Value::Object(members) = block else {
+        return block.clone();
+    };
+    let cut = members.iter().map(|(key, member)| {
+        let member = match (key.as_ref(), member) {
+            ("text", Value::String(text)) => {
+                let kept = first_bytes(text, *left);
+                *left -= kept.len();
+                Value::String(kept.to_owned().into())
+            }
+            ("resource", resource) => cut_texts(resource, left),
+            (_, member) => member.clone(),
+        };
+        (key.clone(), member)
+    });
+    Value::Object(cut.collect())
 }
 
 /// Whether a value has the members of a `CallToolResult`.

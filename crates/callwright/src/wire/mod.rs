@@ -11,7 +11,7 @@ mod finish;
 mod gemini;
 mod history;
 mod line;
-mod mcp;
+pub(crate) mod mcp;
 mod members;
 mod open_calls;
 mod openai_chat;

@@ -1,7 +1,8 @@
 //! The providers, and what each of them defines.
 //!
-//! A provider is one file: a unit struct that implements [`ProviderShape`], one row in the table below, and cases in the
-//! corpus.
+//! For the gate, a provider is one file: a unit struct that implements [`ProviderShape`], one row in the table below, and
+//! cases in the corpus. The typings of the bindings list its name (a test compares them), and replay has its own reader of its
+//! logs: CONTRIBUTING.md has the whole list.
 
 use std::borrow::Cow;
 
@@ -126,6 +127,11 @@ pub(super) trait ProviderShape: Sync {
         result
     }
 
+    /// Whether a result of this tool needs structured data unless it is an error.
+    fn requires_structure(&self, _tool: &ToolSpec) -> bool {
+        false
+    }
+
     /// The results of one answer of the model, as the messages that follow it.
     fn round<'v>(&self, results: Vec<Value<'v>>) -> Vec<Value<'v>> {
         results
@@ -210,6 +216,35 @@ impl Vocabulary {
             input_schema: &[],
             output_schema: &[],
             hosted_tools: &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn the_typings_of_the_bindings_list_every_provider() {
+        let bindings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings");
+        // A packed crate has no bindings.
+        if !bindings.exists() {
+            return;
+        }
+        for file in [
+            "node/index.d.ts",
+            "wasm/lib/callwright.d.ts",
+            "python/python/callwright/_gate.py",
+        ] {
+            let typings = fs::read_to_string(bindings.join(file)).expect(file);
+            let mut lines = typings.lines();
+            let line = lines.find(|line| line.contains("Provider") && line.contains("mcp"));
+            let line = line.expect(file).replace('"', "'");
+            for (name, _) in Provider::ALL {
+                assert!(line.contains(&format!("'{name}'")), "{file} lacks {name}");
+            }
         }
     }
 }

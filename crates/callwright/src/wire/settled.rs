@@ -19,11 +19,15 @@ pub fn render_settled<'v>(
 ) -> Value<'v> {
     let shape = provider.shape();
     let presented = feedback.present(settled);
-    let is_error = presented.is_error;
     let structure = match presented.content {
-        Content::Kept(Output::Value(value @ Value::Object(_))) if !is_error => Some(value.clone()),
+        Content::Kept(Output::Value(value @ Value::Object(_))) if !presented.is_error => {
+            Some(value.clone())
+        }
         _ => None,
     };
+    let tool = settled.verdict.tool().filter(|_| structure.is_none());
+    let lacks_structure = tool.is_some_and(|tool| shape.requires_structure(tool.spec()));
+    let is_error = presented.is_error || lacks_structure;
     let told = presented.into_text().into_owned();
     shape.with_structure(shape.render_result(call, told, is_error), structure)
 }

@@ -110,6 +110,15 @@ impl<'o> Ran<'o> {
         self
     }
 
+    /// The same without borrowed data.
+    pub fn into_owned(self) -> Ran<'static> {
+        Ran {
+            result: self.result.map(Output::into_owned),
+            finding: self.finding,
+            notes: self.notes,
+        }
+    }
+
     /// The same, with notes for the operator only.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;

@@ -158,7 +158,9 @@ impl PresentCase {
     #[track_caller]
     pub(crate) fn check_text(&self, place: &str, text: &str, is_error: Option<bool>) {
         assert_eq!(text, self.expects("text"), "{place}: {:?}", self.name());
-        let expected = self.expects("is_error");
+        let over_mcp = self.case["over_mcp"].get("is_error");
+        let over_mcp = over_mcp.filter(|_| place == "mcp");
+        let expected = over_mcp.unwrap_or_else(|| self.expects("is_error"));
         let is_error = is_error.map_or_else(|| expected.clone(), Value::Bool);
         assert_eq!(is_error, *expected, "{place}: {:?}", self.name());
     }

@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 
 use super::lists::ListKind;
 use super::{PendingRequest, Routing};
-use crate::answer::{self, code};
 use crate::members::member;
 use crate::message::{Id, place, with_edits};
+use crate::own_messages::{self, code};
 
 /// How long servers may take for a list. Most answer in milliseconds; a call that waits for the tool list is released
 /// after ten seconds, so this is less.
@@ -177,7 +177,7 @@ impl<'m> Routing<'_, 'm> {
     ) {
         let pending = PendingRequest::Part(number);
         if let Err(why) = self.send(part.server, id, message, pending) {
-            part.error = Some(answer::error_object(code::SERVER_FAILED, &why));
+            part.error = Some(own_messages::error_object(code::SERVER_FAILED, &why));
             part.is_done = true;
         }
     }

@@ -10,10 +10,10 @@ use super::aggregate::{AggregateKind, ClientRequest};
 use super::lists::ListKind;
 use super::server_state::ServerState;
 use super::{Dispatch, MOST_REQUESTS, PendingRequest, RouterState, Routing};
-use crate::answer::code;
 use crate::hub::request_ids::unmarked;
 use crate::members::{member, string};
 use crate::message::{Id, Message, cancelled_id, place, with_edits};
+use crate::own_messages::code;
 
 /// A server, and where the name that it knows goes.
 type ServerRoute = (usize, Option<(Range<usize>, String)>);

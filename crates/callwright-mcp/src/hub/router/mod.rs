@@ -29,8 +29,8 @@ use self::lists::ListKind;
 use self::server_state::ServerState;
 use super::group::ServerGroup;
 use super::routes::Routes;
-use crate::answer::{self, code};
 use crate::message::{Id, Message};
+use crate::own_messages::{self, code};
 
 /// How many requests may be in progress at one server: a client that never reads answers must not use up our memory.
 const MOST_REQUESTS: usize = 100_000;
@@ -165,7 +165,7 @@ impl Router {
         match Message::read(message) {
             Message::Request { id, method, params } => {
                 let why = state.why_lost(&method, params)?;
-                Some(answer::error(id.0, code::SERVER_FAILED, why))
+                Some(own_messages::error(id.0, code::SERVER_FAILED, why))
             }
             _ => None,
         }
@@ -230,7 +230,7 @@ fn each(message: &[u8]) -> Vec<(&[u8], Message<'_>)> {
 
 impl<'m> Routing<'_, 'm> {
     fn error(&mut self, id: Id<'_>, code: i32, why: &str) {
-        let error = answer::error(id.0, code, why);
+        let error = own_messages::error(id.0, code, why);
         self.out.to_client.push(error.into());
     }
 
@@ -269,7 +269,7 @@ impl<'m> Routing<'_, 'm> {
             match pending {
                 PendingRequest::Passes { id } => self.error(Id(&id), code::SERVER_FAILED, why),
                 PendingRequest::Part(number) => {
-                    let error = answer::error_object(code::SERVER_FAILED, why);
+                    let error = own_messages::error_object(code::SERVER_FAILED, why);
                     self.part_answered(number, server, None, Err(&error));
                 }
             }

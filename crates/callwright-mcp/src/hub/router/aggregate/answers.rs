@@ -6,10 +6,10 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 
 use super::{Aggregate, AggregateKind, PartOutcome, ServerPart, own_id};
-use crate::answer::{self, code};
 use crate::hub::router::{Routing, server_info};
 use crate::members::{member, string};
 use crate::message::Id;
+use crate::own_messages::{self, code};
 
 /// How many pages a list of one server may have. Real ones have a handful.
 const MOST_PAGES: usize = 1_000;
@@ -53,7 +53,7 @@ impl Routing<'_, '_> {
             (Ok(Some(cursor)), AggregateKind::List(list)) => {
                 let id = own_id(number, part.server, part.pages.len());
                 let meta = aggregate.meta.as_deref();
-                let request = answer::page_request(list.method(), &id, Some(&cursor), meta);
+                let request = own_messages::page_request(list.method(), &id, Some(&cursor), meta);
                 return self.send_part(number, Id(&id), request.into(), part);
             }
             (Ok(_), _) => {}
@@ -112,7 +112,7 @@ impl Routing<'_, '_> {
             AggregateKind::Initialize { .. } | AggregateKind::Discover => {
                 let invalid = "its response is not valid MCP";
                 let info = serde_json::from_str(text)
-                    .map_err(|_| answer::error_object(code::SERVER_FAILED, invalid))?;
+                    .map_err(|_| own_messages::error_object(code::SERVER_FAILED, invalid))?;
                 self.state.servers[server].info = Some(info);
                 if let Some(initialized) = self.state.initialized.clone() {
                     self.out.to_servers.push((server, initialized.into()));
@@ -208,7 +208,7 @@ impl Routing<'_, '_> {
                         .iter()
                         .filter_map(|it| it.gone.as_deref());
                     let why = why.collect::<Vec<_>>().join("\n");
-                    Err(answer::error_object(code::SERVER_FAILED, &why))
+                    Err(own_messages::error_object(code::SERVER_FAILED, &why))
                 } else {
                     Ok(server_info::initialized(
                         &self.state.servers,
@@ -230,7 +230,7 @@ impl Routing<'_, '_> {
                     server.info = None;
                 }
                 let why = "not all of the MCP servers know `server/discover`; send `initialize`";
-                Err(answer::error_object(code::NO_METHOD, why))
+                Err(own_messages::error_object(code::NO_METHOD, why))
             }
             AggregateKind::List(list) => match error.filter(|_| good.is_empty()) {
                 Some(error) => Err(error),
@@ -243,11 +243,11 @@ impl Routing<'_, '_> {
             },
             AggregateKind::Listen { .. } => {
                 let why = "no MCP server reports changes any more";
-                Err(answer::error_object(code::SERVER_FAILED, why))
+                Err(own_messages::error_object(code::SERVER_FAILED, why))
             }
             AggregateKind::FindResource { uri, .. } => {
                 let why = format!("no MCP server has the resource {uri:?}");
-                Err(answer::error_object(code::NO_RESOURCE, &why))
+                Err(own_messages::error_object(code::NO_RESOURCE, &why))
             }
         };
         let (member, value) = match &result {
