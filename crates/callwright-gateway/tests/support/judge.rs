@@ -49,7 +49,7 @@ impl CallJudge for Judge {
                 arguments: repaired.arguments().to_string(),
             }),
             Verdict::Valid(_) => Decision::Valid,
-            _ => Decision::Leave,
+            Verdict::Refused(_) => Decision::Leave,
         }
     }
 

@@ -56,7 +56,7 @@ fn by_itself(gate: &Gate, recorded: &Recorded<'_>, shown: &mut Shown) {
     let tool = match &verdict {
         Verdict::Valid(valid) => valid.tool(),
         Verdict::Repaired(repaired) => repaired.tool(),
-        _ => return,
+        Verdict::Refused(_) => return,
     };
     let Some(ran) = recorded.ran() else { return };
     let arguments = verdict.arguments().expect("they were read");
