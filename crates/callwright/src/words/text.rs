@@ -2,6 +2,7 @@
 //!
 //! Everything that a model or a tool wrote and that is shown again passes through here.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::json::Path;
@@ -155,7 +156,7 @@ pub(crate) fn dotted_within(path: &Path, max: usize) -> String {
 /// Appends a dotted path of at most `max` characters.
 pub(crate) fn push_dotted_within(out: &mut String, path: &Path, max: usize) {
     let start = out.len();
-    push_dotted(out, path);
+    push_dotted(out, &end_of(path, max));
     if out.len() - start <= max {
         return;
     }
@@ -164,6 +165,15 @@ pub(crate) fn push_dotted_within(out: &mut String, path: &Path, max: usize) {
         let whole = out.split_off(start);
         out.push('…');
         out.extend(whole.chars().skip(length - max.saturating_sub(1)));
+    }
+}
+
+/// The end of a path, with one segment more than fit into `max` characters: each takes at least one.
+fn end_of(path: &Path, max: usize) -> Cow<'_, Path> {
+    let pointer = path.as_pointer();
+    match pointer.rmatch_indices('/').nth(max) {
+        Some((at, _)) if at > 0 => Cow::Owned(Path::from_pointer(&pointer[at..])),
+        _ => Cow::Borrowed(path),
     }
 }
 

@@ -12,7 +12,7 @@ mod tests;
 
 use std::rc::Rc;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use self::allowed::tiers;
@@ -122,22 +122,18 @@ fn is_hopeless(sites: &[ObjectionSite<'_, '_>], scope: &Scope<'_>, rules: Allowe
     if let [only] = sites {
         return !may_wait(&only) && !speaks(only);
     }
-    let (mut silent, mut spoken) = (AHashSet::new(), AHashSet::new());
+    // Whether a rule has something to say about a place. It is looked up once: a path is as long as its place is deep.
+    let mut spoken: AHashMap<&Path, bool> = AHashMap::new();
     for site in sites.iter().filter(|site| !may_wait(site)) {
-        let path = &site.located.issue.path;
-        if !spoken.contains(path) && speaks(site) {
-            silent.remove(path);
-            spoken.insert(path);
-        } else if !spoken.contains(path) {
-            silent.insert(path);
-        }
+        let spoken = spoken.entry(&site.located.issue.path).or_default();
+        *spoken = *spoken || speaks(site);
     }
     for site in sites.iter().filter(may_wait) {
-        if silent.contains(&site.located.issue.path) && speaks(site) {
-            silent.remove(&site.located.issue.path);
+        if let Some(spoken) = spoken.get_mut(&site.located.issue.path) {
+            *spoken = *spoken || speaks(site);
         }
     }
-    !silent.is_empty()
+    spoken.values().any(|spoken| !spoken)
 }
 
 fn proposes(site: &ObjectionSite<'_, '_>, rules: Allowed<'_>) -> bool {
@@ -328,6 +324,10 @@ impl Trials<'_, '_> {
             // Two objections to one place have one edit.
             if site.is_independent(&change) && places.insert(change.path().clone()) {
                 all.push((rule, site.located, change));
+            }
+            // More than may be made: the others change nothing about that.
+            if all.len() > self.edits_left {
+                break;
             }
         }
         all
