@@ -81,6 +81,9 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
 /// Whether a reader that ignores case takes one name for the other. Letters outside ASCII count: `ſ` is an `s` in
 /// upper case, and the kelvin sign a `k` in lower case.
 fn is_alike(known: &str, name: &str) -> bool {
+    if name.is_ascii() {
+        return known.eq_ignore_ascii_case(name);
+    }
     known.len() == name.chars().count()
         && name.chars().zip(known.chars()).all(|(one, other)| {
             let folded = |letter: char| letter.to_uppercase().flat_map(char::to_lowercase);

@@ -1,5 +1,6 @@
 //! One call after the other.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,18 @@ const CALLS: usize = 2_000;
 /// How many come before, so that everybody has warmed up.
 const WARM_UP: usize = 200;
 
+/// More than the caches of one core hold, in bytes: what a server leaves of them that has some work to do.
+const SWEPT: usize = 8 * 1024 * 1024;
+
 pub(crate) fn measure() {
     println!("one call after the other, in front of the server of this bench");
     side_by_side(&parts::fast());
-    print("the guard in process", &percentiles(guard_alone()), None);
+    print("the guard in process", &percentiles(guard_alone(0)), None);
+    print(
+        "and with cold caches",
+        &percentiles(guard_alone(SWEPT)),
+        None,
+    );
     match parts::everything() {
         Some(server) => {
             println!("one call after the other, in front of server-everything");
@@ -59,8 +68,9 @@ fn side_by_side(server: &[std::ffi::OsString]) {
     }
 }
 
-/// The same calls and answers through the guard, without pipes.
-fn guard_alone() -> Vec<Duration> {
+/// The same calls and answers through the guard, without pipes. Before each message so many bytes of other memory are
+/// written.
+fn guard_alone(swept: usize) -> Vec<Duration> {
     let most = Steps::new(10_000, 10_000);
     let mut settings = Settings::default();
     settings.policy.admission.tool_calls = most;
@@ -75,14 +85,19 @@ fn guard_alone() -> Vec<Duration> {
         }
     }
     let mut all = Vec::with_capacity(CALLS);
+    let mut other = vec![0; swept];
     for number in 0..WARM_UP + CALLS {
         let line = call(number);
         let said = answer(&line);
-        let began = Instant::now();
         let mut out = Vec::new();
+        black_box(&mut other).fill(1);
+        let began = Instant::now();
         guard.from_client(line.as_bytes(), Now::by_clock(), &mut out);
+        let judged = began.elapsed();
+        black_box(&mut other).fill(2);
+        let began = Instant::now();
         guard.from_server(said.as_bytes(), Now::by_clock(), &mut out);
-        let took = began.elapsed();
+        let took = judged + began.elapsed();
         assert_eq!(out.len(), 2);
         if number >= WARM_UP {
             all.push(took);

@@ -1,7 +1,8 @@
 //! What a guard costs: calls of a tool that answers at once, over stdio.
 //!
-//! Side by side in one run: a server alone, with a proxy before it that only copies lines, and with `callwright mcp`. They take
-//! turns, so that whatever else the machine does affects all of them.
+//! Side by side in one run: a server alone, with a proxy before it that only copies lines, with one that parses them and asks
+//! `jsonschema`, and with `callwright mcp`. They take turns call by call, so that whatever else the machine does affects all of
+//! them.
 //!
 //! 1. `latency`: one call after the other, in front of a server of this bench and of the official example for Node (where
 //!    `CALLWRIGHT_TEST_NODE_MODULES` names its packages); beside them the guard alone, in this process
@@ -20,6 +21,7 @@
 
 mod latency;
 mod parts;
+mod pipes;
 mod throughput;
 
 use std::env;
@@ -29,7 +31,8 @@ fn main() {
     // The server and the proxy are this very program, asked for by words that cargo never gives.
     match words.first().map(String::as_str) {
         Some("serve") => return parts::serve(),
-        Some("copy") => return parts::copy(&words[1..]),
+        Some("copy") => return pipes::copy(&words[1..]),
+        Some("validate") => return pipes::validate(&words[1..]),
         _ => {}
     }
     let is_wanted = |name: &str| {

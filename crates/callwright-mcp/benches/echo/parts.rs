@@ -1,4 +1,4 @@
-//! Servers, the proxy that looks at nothing, and a client.
+//! Servers and clients.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::thread;
 
 /// More calls than a turn of a model has.
 const POLICY: &str = "\
@@ -55,30 +54,6 @@ pub(crate) fn serve() {
     }
 }
 
-/// A proxy that looks at nothing.
-pub(crate) fn copy(server: &[String]) {
-    let mut child = Command::new(&server[0])
-        .args(&server[1..])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let to_server = child.stdin.take().unwrap();
-    let from_server = BufReader::new(child.stdout.take().unwrap());
-    thread::spawn(move || copy_lines(BufReader::new(io::stdin()), to_server));
-    copy_lines(from_server, io::stdout());
-    child.wait().unwrap();
-}
-
-fn copy_lines(mut from: impl BufRead, mut to: impl Write) {
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line).unwrap() > 0 {
-        to.write_all(&line).unwrap();
-        to.flush().unwrap();
-        line.clear();
-    }
-}
-
 /// The command of the server of this bench.
 pub(crate) fn fast() -> Vec<OsString> {
     vec![env::current_exe().unwrap().into(), "serve".into()]
@@ -104,13 +79,21 @@ pub(crate) fn program() -> Option<PathBuf> {
 
 pub(crate) const ALONE: &str = "the server alone";
 pub(crate) const COPIED: &str = "behind a line copier";
+pub(crate) const VALIDATED: &str = "behind a validator";
 pub(crate) const GUARDED: &str = "behind callwright";
 
-/// A client of a server alone, of one behind a line copier, and of one behind the guard.
+/// A client of a server alone, and one each of a server behind a line copier, behind a validator and behind the guard.
 pub(crate) fn clients(server: &[OsString], options: &[&str]) -> Vec<Client> {
-    let mut copied = vec![env::current_exe().unwrap().into(), "copy".into()];
-    copied.extend_from_slice(server);
-    let mut clients = vec![Client::start(ALONE, server), Client::start(COPIED, &copied)];
+    let behind = |pipe: &str| {
+        let mut command = vec![env::current_exe().unwrap().into(), pipe.into()];
+        command.extend_from_slice(server);
+        command
+    };
+    let mut clients = vec![
+        Client::start(ALONE, server),
+        Client::start(COPIED, &behind("copy")),
+        Client::start(VALIDATED, &behind("validate")),
+    ];
     clients.extend(guarded(server, options));
     clients
 }

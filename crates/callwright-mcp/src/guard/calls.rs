@@ -188,13 +188,15 @@ impl<'a> GuardStep<'a, '_> {
     }
 
     pub(super) fn judge(&mut self, gate: &Arc<Gate>, incoming: &IncomingCall<'_>) -> Fate {
-        let began = Instant::now();
         let guard = self.guard;
         let (settings, remembers, now) = (&guard.settings, guard.remembers, self.now);
+        let recorded = !settings.sinks.is_empty();
+        // Only records tell how long it took.
+        let began = recorded.then(Instant::now);
+        let gate_time = || began.map(|began| began.elapsed()).unwrap_or_default();
         let call = &incoming.call;
         let place = self.place();
         let verdict = gate.judge(call);
-        let recorded = !settings.sinks.is_empty();
         let event = |verdict: &Verdict<'_>| {
             let event = Event::of(gate, call, verdict, now.time);
             if remembers { event.at(place) } else { event }
@@ -218,7 +220,7 @@ impl<'a> GuardStep<'a, '_> {
                     open,
                     gate: Arc::clone(gate),
                     began: now.instant,
-                    gate_time: began.elapsed(),
+                    gate_time: gate_time(),
                     event: judged,
                     has_result_type: incoming.params.names_protocol(),
                     shares_id: false,
@@ -238,8 +240,8 @@ impl<'a> GuardStep<'a, '_> {
                     .feedback
                     .render_with(&refused.failure, refused.notice.as_ref());
                 let failure = refused.failure.clone();
-                let event = recorded
-                    .then(|| event(&Verdict::Refused(refused)).with_gate_time(began.elapsed()));
+                let event =
+                    recorded.then(|| event(&Verdict::Refused(refused)).with_gate_time(gate_time()));
                 if settings.only_warns() {
                     guard.record_refused(&tool, &failure, event);
                     self.warn(format!("tool {tool:?}: the call would be refused: {text}"));

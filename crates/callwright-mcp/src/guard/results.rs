@@ -34,7 +34,8 @@ impl Guard {
         now: Now,
         out: &mut Vec<Action<'_>>,
     ) -> (Fate, Option<Fingerprint>) {
-        let came = Instant::now();
+        // Only records tell how long it took.
+        let came = call.event.as_ref().map(|_| Instant::now());
         let settings = &self.settings;
         let ServerAnswer {
             message, result, ..
@@ -87,9 +88,10 @@ impl Guard {
             };
         }
         if let Some(event) = call.event {
+            let checked_in = came.map(|came| came.elapsed()).unwrap_or_default();
             let mut event = with_outcome(event, &settled)
                 .ran(1, latency)
-                .with_gate_time(call.gate_time + came.elapsed());
+                .with_gate_time(call.gate_time + checked_in);
             if let Some(value) = value.filter(|_| settings.keep_output) {
                 event = event.with_output(value);
             }

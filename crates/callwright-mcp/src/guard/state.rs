@@ -1,9 +1,10 @@
 //! What a session remembers between messages.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ahash::AHashMap;
 use callwright::Gate;
 use callwright::admit::{Fingerprint, Rounds, Ticket};
 use callwright::event::{Event, Sinks};
@@ -30,7 +31,7 @@ const MOST_UNFINISHED: usize = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
     pub(super) tools: ListedTools,
-    pub(super) at_server: HashMap<String, AtServer>,
+    pub(super) at_server: AHashMap<String, AtServer>,
     /// Calls that wait for the tool list.
     pub(super) held: VecDeque<HeldCall>,
     /// Our own request for the tool list.
