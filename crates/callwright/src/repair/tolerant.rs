@@ -162,6 +162,18 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
+    /// Records a control character that was written as it is, with the escape that JSON has for it.
+    fn note_raw_control(&mut self, path: &Path, control: char) {
+        let raw = control.to_string();
+        let quoted = Value::String(Cow::Borrowed(&raw)).to_string();
+        self.note(
+            &liberties::RAW_CONTROL,
+            path,
+            &raw,
+            quoted.trim_matches('"'),
+        );
+    }
+
     fn has_noted(&self, liberty: &RuleRow) -> bool {
         self.edits.iter().any(|edit| edit.rule == liberty.name)
     }
@@ -341,8 +353,7 @@ impl<'t> TolerantReader<'t> {
                 self.note(&liberties::INNER_QUOTES, path, pair, &escaped);
                 let written = &self.text[start..end];
                 if let Some(control) = written.chars().find(|c| c.is_control()) {
-                    let before = control.to_string();
-                    self.note(&liberties::RAW_CONTROL, path, &before, "\\n");
+                    self.note_raw_control(path, control);
                 }
                 self.at = end + 1;
                 written.to_owned()
@@ -376,7 +387,7 @@ impl<'t> TolerantReader<'t> {
                 '"' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() {
-                        self.note(&liberties::RAW_CONTROL, path, &c.to_string(), "\\n");
+                        self.note_raw_control(path, c);
                     }
                     out.push(c);
                     self.at += c.len_utf8();
