@@ -90,6 +90,68 @@ fn patterns_share_their_steps() {
     assert_eq!(judge(&gate, &json!({"all": fine})).0, "valid");
 }
 
+/// Wherever the text is: under a key, in a key, in a union, under a key that occurs twice.
+#[test]
+fn an_undecided_pattern_is_a_refusal() {
+    let slow = json!({"pattern": "^(a|a)*\\1b"});
+    let text = "a".repeat(40) + "!";
+    let of_keys = json!({"propertyNames": slow});
+    for (schema, arguments) in [
+        (
+            json!({"properties": {"a": slow}}),
+            format!(r#"{{"a": "{text}"}}"#),
+        ),
+        (
+            json!({"properties": {"a": {"items": {"anyOf": [slow, {"type": "null"}]}}}}),
+            format!(r#"{{"a": [null, "{text}"]}}"#),
+        ),
+        (of_keys.clone(), format!(r#"{{"{text}": 1}}"#)),
+        (
+            json!({"properties": {"a": of_keys}}),
+            format!(r#"{{"a": {{"{text}": 1}}}}"#),
+        ),
+        (
+            json!({"patternProperties": {"^(a|a)*\\1b": {"type": "null"}}, "additionalProperties": false}),
+            format!(r#"{{"{text}": 1}}"#),
+        ),
+        (
+            json!({"properties": {"a": {"properties": {"b": slow}}}}),
+            format!(r#"{{"a": {{"b": "{text}"}}, "a": 1}}"#),
+        ),
+        (
+            json!({"properties": {"a": {"properties": {"b": slow}}}}),
+            format!(r#"{{"a": 1, "a": {{"b": "{text}"}}}}"#),
+        ),
+        (
+            json!({"not": {"properties": {"a": slow}}}),
+            format!(r#"{{"a": "{text}"}}"#),
+        ),
+    ] {
+        let gate = gate(schema.clone());
+        assert!(
+            gate.tool("x").and_then(Tool::quarantined).is_none(),
+            "{schema}"
+        );
+        let call = Call::from_text("x", arguments);
+        let verdict = gate.judge(&call);
+        let issues = verdict
+            .failure()
+            .map_or(0, |failure| failure.issues().len());
+        assert!(issues > 0, "{schema}: {verdict:?}");
+    }
+    // The issue names the text, not only the call.
+    let gate = gate(json!({"properties": {"a": {"items": slow}}}));
+    let call = Call::from_text("x", json!({"a": [1, text]}).to_string());
+    let verdict = gate.judge(&call);
+    let failure = verdict.failure().expect("a refusal");
+    let places: Vec<_> = failure
+        .issues()
+        .iter()
+        .map(|it| it.path.as_pointer())
+        .collect();
+    assert_eq!(places, ["/a/1"]);
+}
+
 fn gate_of_passwords() -> Gate {
     let pattern = "^(?=.*[0-9])(?=.*[a-z])(?=.*-).{8,}$";
     gate(json!({"properties": {"all": {"items": {"pattern": pattern}}}}))

@@ -14,14 +14,13 @@ mod work;
 use std::sync::OnceLock;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{Draft, EmailOptions, JsonType, PatternOptions, ValidationError, Validator};
 use serde_json::Number;
 
 use self::build::{EngineOptions, build};
 pub use self::loosen::{Loosening, only_loosens};
 use self::outline::{Outline, can_outline, has_unions};
-use self::tree::ValueTree;
+use self::tree::{ValueTree, with_copy};
 use self::work::{bounded, objections, objections_to_part, wanting};
 use super::cost::text_size;
 use super::schema::children;
@@ -70,9 +69,6 @@ struct Backtracking {
     /// How many patterns of the schema may backtrack.
     patterns: usize,
     judges: [OnceLock<Option<Validator<ValueTree>>>; STEPS_PER_TEXT.len()],
-    /// If a pattern is undecided, the crate looks up the value in its own copy of the arguments, which our tree does not
-    /// provide.
-    copying: [OnceLock<Option<jsonschema::Validator>>; STEPS_PER_TEXT.len()],
 }
 
 impl Backtracking {
@@ -82,6 +78,20 @@ impl Backtracking {
         let fits = |steps: &usize| steps.saturating_mul(matches) <= MOST_STEPS;
         let level = STEPS_PER_TEXT.iter().position(fits);
         level.unwrap_or(STEPS_PER_TEXT.len() - 1)
+    }
+
+    /// The validator for a level; `first` is the one for level 0.
+    fn judge<'j>(
+        &'j self,
+        level: usize,
+        first: &'j Validator<ValueTree>,
+        schema: &serde_json::Value,
+    ) -> Option<&'j Validator<ValueTree>> {
+        if level == 0 {
+            return Some(first);
+        }
+        let make = || build(&options_with(schema, STEPS_PER_TEXT[level]), schema).ok();
+        self.judges[level].get_or_init(make).as_ref()
     }
 }
 
@@ -120,20 +130,16 @@ impl SchemaEngine {
         match self.explainer {
             Explainer::Same => 1,
             Explainer::Outline(_) => 3,
-            Explainer::Backtracking(_) => 2 * STEPS_PER_TEXT.len(),
+            Explainer::Backtracking(_) => STEPS_PER_TEXT.len(),
         }
     }
 
     /// The fast question. If it cannot be answered within the limits, the answer is no. `schema` is the one that was compiled.
     pub(crate) fn accepts(&self, schema: &serde_json::Value, value: &Value<'_>) -> bool {
         let validator = match &self.explainer {
-            Explainer::Backtracking(backtracking) => match backtracking.level(value) {
-                0 => Some(&self.validator),
-                level => {
-                    let make = || build(&options_with(schema, STEPS_PER_TEXT[level]), schema).ok();
-                    backtracking.judges[level].get_or_init(make).as_ref()
-                }
-            },
+            Explainer::Backtracking(backtracking) => {
+                backtracking.judge(backtracking.level(value), &self.validator, schema)
+            }
             _ => Some(&self.validator),
         };
         let accepts =
@@ -151,17 +157,15 @@ impl SchemaEngine {
     ) -> Vec<Violation> {
         let limit = most.min(self.most_objections);
         match &self.explainer {
-            // Visits to a copy are not counted, and unions within unions multiply.
+            // Unions within unions multiply, and again with each outcome that the engine assumes for an undecided pattern.
             Explainer::Backtracking(_) if can_outline(schema) && is_deeper(value, UNION_LEVELS) => {
                 Vec::new()
             }
             Explainer::Backtracking(backtracking) => {
-                let level = backtracking.level(value);
-                let make = || build(&copying_options(schema, STEPS_PER_TEXT[level]), schema).ok();
-                let validator = backtracking.copying[level].get_or_init(make).as_ref();
-                let copy = serde_json::Value::from(value);
-                let errors = validator.into_iter().flat_map(|all| all.iter_errors(&copy));
-                errors.take(limit).map(violation).collect()
+                let judge = backtracking.judge(backtracking.level(value), &self.validator, schema);
+                let ask = |judge| with_copy(value, |value| collect(judge, value, limit));
+                let found = judge.and_then(|judge| bounded(value, || ask(judge)));
+                found.unwrap_or_default()
             }
             Explainer::Same if self.has_unions => {
                 // The engine collects all objections of the branches, however few are wanted.
@@ -254,24 +258,8 @@ fn options<'o>(schema: &serde_json::Value) -> EngineOptions<'o, ValueTree> {
 }
 
 fn options_with<'o>(schema: &serde_json::Value, steps: usize) -> EngineOptions<'o, ValueTree> {
-    configured(
-        jsonschema::options_for::<ValueTree>().offline(),
-        schema,
-        steps,
-    )
-}
-
-/// The same options for the crate's own values.
-fn copying_options<'o>(schema: &serde_json::Value, steps: usize) -> EngineOptions<'o, SerdeJson> {
-    configured(jsonschema::options().offline(), schema, steps)
-}
-
-fn configured<'o, F: Json>(
-    options: EngineOptions<'o, F>,
-    schema: &serde_json::Value,
-    steps: usize,
-) -> EngineOptions<'o, F> {
-    let options = options
+    let options = jsonschema::options_for::<ValueTree>()
+        .offline()
         .should_validate_formats(true)
         .with_email_options(EmailOptions::default().without_display_text())
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(steps));

@@ -1,8 +1,9 @@
 //! Our tree in a representation that the engine can walk.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use ahash::AHashMap;
@@ -23,6 +24,40 @@ const FEW_LOOKUPS: usize = 8;
 
 /// `i64::MIN`, which is exact as a float.
 const LOWEST_I64: f64 = -9_223_372_036_854_775_808.0;
+
+thread_local! {
+    /// The address of the value being validated, and a copy of that value for the engine.
+    static COPY: RefCell<Option<(usize, Rc<serde_json::Value>)>> = const { RefCell::new(None) };
+}
+
+/// Validates a value with a copy of it at hand. When a pattern hits its limit, the engine looks the text up by its path in the
+/// root value, which [`lazy_value`](Node::lazy_value) otherwise leaves out.
+pub(super) fn with_copy<T>(value: &Value<'_>, ask: impl FnOnce(&Value<'_>) -> T) -> T {
+    /// Removes the copy, also when the engine is stopped by unwinding.
+    struct Removed;
+    impl Drop for Removed {
+        fn drop(&mut self) {
+            COPY.set(None);
+        }
+    }
+    let copy = Rc::new(serde_json::Value::from(value));
+    // Read back from the copy, which has no duplicate keys: every path in the value must exist in the copy.
+    let value = Value::from(&*copy);
+    COPY.set(Some((address(&value), Rc::clone(&copy))));
+    let _removed = Removed;
+    ask(&value)
+}
+
+fn copied() -> serde_json::Value {
+    COPY.with_borrow(|copy| {
+        let copy = copy.as_ref().map(|(_, copy)| copy.as_ref().clone());
+        copy.unwrap_or_default()
+    })
+}
+
+fn address(value: &Value<'_>) -> usize {
+    std::ptr::from_ref(value).addr()
+}
 
 /// The representation: nodes are references into a [`Value`].
 #[derive(Debug)]
@@ -132,20 +167,28 @@ impl<'a> Node<'a, ValueTree> for &'a Value<'a> {
     }
 
     /// The engine keeps a copy of the offending value in every error. We look the value up in our own tree by its path, so
-    /// there is nothing to copy, except for strings: an invalid property name is nowhere in the tree.
+    /// there is nothing to copy, except for strings: an invalid property name is nowhere in the tree. The root is the
+    /// other exception, if there is [a copy](with_copy).
     fn lazy_value(&self) -> LazyInstance<'a> {
         object();
         let text = self.as_str().unwrap_or_default().as_bytes();
+        let has_copy = COPY.with_borrow(|copy| {
+            let of = copy.as_ref().map(|(of, _)| *of);
+            of == Some(address(self))
+        });
         LazyInstance::Deferred {
             bytes: &text[..text.len().min(NAME_PREVIEW_BYTES)],
-            tag: 0,
-            make: |bytes, _| String::from_utf8_lossy(bytes).into_owned().into(),
+            tag: u32::from(has_copy),
+            make: |bytes, has_copy| match has_copy {
+                0 => String::from_utf8_lossy(bytes).into_owned().into(),
+                _ => copied(),
+            },
             cell: OnceLock::new(),
         }
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        Some(NodeIdentity::new(std::ptr::from_ref(*self).addr()))
+        Some(NodeIdentity::new(address(self)))
     }
 }
 
