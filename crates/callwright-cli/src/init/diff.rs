@@ -1,6 +1,7 @@
 //! The lines in which two texts differ, with one line of context before and after each.
 
-use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, patience};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
 
 /// Lines of context around a change. More would show environment variables, which often contain keys.
 const AROUND: usize = 1;
@@ -12,10 +13,7 @@ const LONGEST: usize = 400;
 pub(super) fn lines(before: &str, after: &str) -> Vec<(char, String)> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.lines().collect(), after.lines().collect());
-    let groups = group_diff_ops(
-        capture_diff_slices(Algorithm::Patience, &before, &after),
-        AROUND,
-    );
+    let groups = group_diff_ops(compared(&before, &after), AROUND);
     let mut shown = Vec::new();
     for (at, group) in groups.iter().enumerate() {
         if at > 0 {
@@ -40,4 +38,12 @@ pub(super) fn lines(before: &str, after: &str) -> Vec<(char, String)> {
         }
     }
     shown
+}
+
+/// The steps from one list of lines to the other. Calls the one algorithm directly: `capture_diff_slices` chooses at run time, which
+/// links all six.
+fn compared(before: &[&str], after: &[&str]) -> Vec<DiffOp> {
+    let mut steps = Compact::new(Replace::new(Capture::new()), before, after);
+    let Ok(()) = patience::diff(&mut steps, before, 0..before.len(), after, 0..after.len());
+    steps.into_inner().into_inner().into_ops()
 }

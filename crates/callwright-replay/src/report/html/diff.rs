@@ -1,7 +1,8 @@
 //! The differing lines of two JSON values, with some context.
 
 use serde_json::Value as Json;
-use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
 
 use super::super::printable::cut;
 
@@ -28,7 +29,7 @@ type DiffLine = (char, String);
 pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
     let (before, after) = (lines(before), lines(after));
     let steps = if before.len().max(after.len()) <= COMPARED {
-        capture_diff_slices(Algorithm::Myers, &before, &after)
+        compared(&before, &after)
     } else {
         let (old_len, new_len) = (before.len(), after.len());
         vec![DiffOp::Replace {
@@ -67,6 +68,14 @@ pub(super) fn diff(before: &Json, after: &Json) -> Vec<DiffLine> {
         shown.push(('…', format!("{more} lines")));
     }
     shown
+}
+
+/// The steps from one list of lines to the other. Calls the one algorithm directly: `capture_diff_slices` chooses at run time, which
+/// links all six.
+fn compared(before: &[String], after: &[String]) -> Vec<DiffOp> {
+    let mut steps = Compact::new(Replace::new(Capture::new()), before, after);
+    let Ok(()) = myers::diff(&mut steps, before, 0..before.len(), after, 0..after.len());
+    steps.into_inner().into_inner().into_ops()
 }
 
 /// The lines of a value, without trailing commas: they change with the lines around them.
