@@ -62,7 +62,7 @@ impl FirstAnswer {
             if data.as_ref() == b"[DONE]" {
                 continue;
             }
-            let event: Value = serde_json::from_slice(&data).ok()?;
+            let event: Value = serde_json::from_str(std::str::from_utf8(&data).ok()?).ok()?;
             let of_event = [
                 "/usage",
                 "/message/usage",

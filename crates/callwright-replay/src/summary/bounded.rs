@@ -125,7 +125,9 @@ where
     fn index(&mut self) {
         if self.order.len() != self.kept.len() {
             let keys = self.kept.iter().map(|(key, _)| key);
-            self.order = keys.map(|key| (hash(key), key.clone())).collect();
+            // Not `collect`: it instantiates a separate sort for every kind of key, 5 KB each.
+            self.order = BTreeMap::new();
+            self.order.extend(keys.map(|key| (hash(key), key.clone())));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A summary as bytes: JSON, compressed or not.
 
 use std::io::{self, Read as _, Write as _};
+use std::str;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -66,10 +67,17 @@ impl Summary {
         } else {
             bytes
         };
-        let summary: Summary = serde_json::from_slice(json).map_err(SummaryError::NotOne)?;
+        // As text, like a checkpoint: reading bytes would instantiate every derived reader a second time.
+        let text = str::from_utf8(json).map_err(not_text)?;
+        let summary: Summary = serde_json::from_str(text).map_err(SummaryError::NotOne)?;
         match summary.v {
             VERSION => Ok(summary),
             found => Err(SummaryError::Version(found)),
         }
     }
+}
+
+fn not_text(error: str::Utf8Error) -> SummaryError {
+    let error = io::Error::new(io::ErrorKind::InvalidData, error);
+    SummaryError::NotOne(serde_json::Error::io(error))
 }

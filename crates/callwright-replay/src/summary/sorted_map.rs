@@ -66,7 +66,9 @@ impl<K: Ord, V> SortedMap<K, V> {
                     list.insert(at, (key, value));
                 }
                 Err(_) => {
-                    let mut tree: BTreeMap<K, V> = std::mem::take(list).into_iter().collect();
+                    // Not `collect`: it instantiates a separate sort for every kind of map, 5 KB each.
+                    let mut tree = BTreeMap::new();
+                    tree.extend(std::mem::take(list));
                     tree.insert(key, value);
                     *self = SortedMap::Many(tree);
                 }
