@@ -173,7 +173,7 @@ fn check_shows_nothing_that_cannot_be_seen() {
         assert_shown(&format!("check {options:?}"), &shown);
         assert!(shown.stdout.lines().count() > 60, "{}", shown.stdout);
         assert!(
-            shown.stderr.contains("tool `b\\u{202e}"),
+            shown.stderr.contains("tool \"b\\u{202e}"),
             "{}",
             shown.stderr
         );
