@@ -73,7 +73,7 @@ def test_bytes_and_pickles(whole: Summary) -> None:
     packed = whole.to_bytes()
     assert Summary.from_bytes(packed).report("json") == whole.report("json")
     assert pickle.loads(pickle.dumps(whole)).calls == whole.calls
-    with pytest.raises(callwright.Error, match="not a summary"):
+    with pytest.raises(callwright.Error, match="not a replay summary"):
         Summary.from_bytes(b"{}")
 
 
@@ -95,7 +95,7 @@ def test_an_iterable_that_throws() -> None:
 
 
 def test_what_is_not_a_record() -> None:
-    with pytest.raises(TypeError, match="a record is"):
+    with pytest.raises(TypeError, match="a record must be"):
         replay([3], TOOLS)
     with pytest.raises(TypeError):
         replay(3, TOOLS)
