@@ -96,7 +96,7 @@ impl Kept {
             // `tool_call_1`, `functions.search:0`
             let counts = word.len() <= 3
                 && word.bytes().all(|c| c.is_ascii_digit())
-                && matches!(before, Some('_' | '-' | ':' | '|' | '▁'));
+                && matches!(before, Some('_' | '-' | ':' | '▁'));
             let is_null = match word.as_str() {
                 "none" | "nil" => self.text.contains("null"),
                 // Beside a call as JSON a provider's message has members without a value: `"content": null`.

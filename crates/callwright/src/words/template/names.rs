@@ -199,19 +199,27 @@ fn is_lost(words: &[String], is_part: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// A name in lower case, split at everything that is not a letter or a digit; `None` if it is too long.
+/// A name in lower case, split at everything that is not a letter or a digit; `None` if it is too long, or if a number in it
+/// is not part of the name: `tool_call_1` counts calls, `tool call 1` and `calls｜1` may say something.
 fn chunks(name: &str) -> Option<Vec<String>> {
     if name.len() > LONGEST {
         return None;
     }
     let lower = name.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric());
-    Some(
-        words
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect(),
-    )
+    let mut words: Vec<String> = Vec::new();
+    let mut before = None;
+    for piece in lower.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let is_number = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
+        if is_number && !words.is_empty() && !matches!(before, Some('_' | '-' | ':' | '▁')) {
+            return None;
+        }
+        if !word.is_empty() {
+            words.push(word.to_owned());
+        }
+        before = piece.chars().next_back();
+    }
+    Some(words)
 }
 
 /// The parts that words are made of.
