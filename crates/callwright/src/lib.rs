@@ -106,21 +106,23 @@ pub mod wire;
 
 mod gate;
 mod verdict;
-mod words;
+mod vocabulary;
 
 pub use admit::Opened;
 pub use gate::{Gate, GateBuilder};
 pub use policy::Policy;
 pub use verdict::{Refused, Repaired, Settled, Valid, Verdict};
+pub use vocabulary::call::Call;
+pub use vocabulary::error::Error;
+pub use vocabulary::{ToolSpec, call, json};
+pub(crate) use vocabulary::{error, nearest, panics, text};
 pub use wire::VerdictLine;
-pub use words::call::Call;
-pub use words::error::Error;
-pub use words::{ToolSpec, call, json};
-pub(crate) use words::{error, nearest, panics, text};
 
 /// Why a call was refused or failed, as data: the table of codes, and the parts of a failure.
 pub mod failure {
-    pub use crate::words::{Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE};
+    pub use crate::vocabulary::{
+        Cause, Class, Code, CodeRow, Failure, Next, Notice, Objection, TABLE,
+    };
 }
 
 /// Compiles and runs the example in the crate's README with the tests.

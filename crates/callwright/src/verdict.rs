@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::call::Call;
 use crate::json::{Kind, Lent, Value};
 use crate::tool::Tool;
-use crate::words::{Cause, Checked, Edit, Failure, Notice};
+use crate::vocabulary::{Cause, Checked, Edit, Failure, Notice};
 
 /// A call whose arguments its tool's schema accepts exactly as they were sent. (For a tool in quarantine there is no schema to
 /// ask, and with validation off it is not asked; such calls pass if they can be parsed.)

@@ -20,7 +20,7 @@ fn the_modules_import_what_the_table_allows_and_nothing_else() {
         let forbidden: Vec<_> = imported.difference(allowed).collect();
         assert!(
             forbidden.is_empty(),
-            "`{module}` imports {forbidden:?}, which DESIGN.md does not allow; move the type into `words`, or say in \
+            "`{module}` imports {forbidden:?}, which DESIGN.md does not allow; move the type into `vocabulary`, or say in \
              the table why not"
         );
     }

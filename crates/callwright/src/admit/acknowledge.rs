@@ -7,7 +7,7 @@
 use super::asked::Asked;
 use super::outcome::AnswerContent;
 use crate::json::Value;
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// The longest acknowledgement, in bytes: a sentence that repeats the arguments.
 const LONGEST: usize = 120;

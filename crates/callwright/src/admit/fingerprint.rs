@@ -11,7 +11,7 @@ use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
 use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string, write_object};
-use crate::words::{Fingerprint, hash};
+use crate::vocabulary::{Fingerprint, hash};
 
 /// How deep nested objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;

@@ -33,7 +33,7 @@ pub use self::relive::Recalled;
 pub use self::session::Session;
 pub use self::thresholds::{AdmissionPolicy, Escalation, Steps, ToolAdmission, WhenAway};
 pub use self::ticket::{Opened, Ticket};
-pub use crate::words::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
+pub use crate::vocabulary::{Digest, Fingerprint, Moment, Outcome, Place, Reason, Reply, Success};
 
 use self::ledger::{Ask, Ended, LedgerAway, Noted, Report, Ruling};
 pub(crate) use self::names::{Names, matches_name};
@@ -43,7 +43,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
-use crate::words::{Cause, Checked, Code, Failure, Issue, Notice, Objection};
+use crate::vocabulary::{Cause, Checked, Code, Failure, Issue, Notice, Objection};
 
 /// The admission stage with its settings and its memory.
 #[derive(Debug)]

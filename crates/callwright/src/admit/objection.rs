@@ -1,7 +1,7 @@
 //! Admission's objections: the code, the next step, and the data for their text.
 
 use super::Escalation;
-use crate::words::{Cause, Code, Failure, Next, Notice, Objection, Reason};
+use crate::vocabulary::{Cause, Code, Failure, Next, Notice, Objection, Reason};
 
 impl Notice {
     pub(crate) fn new(reason: Reason, tool: &str, count: u32) -> Self {

@@ -10,8 +10,8 @@ use super::asked::Asked;
 use super::volatile;
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
-use crate::words::transient::is_turned_away;
-use crate::words::{Checked, Code, Digest, Failure, Next, Outcome, Output, Success};
+use crate::vocabulary::transient::is_turned_away;
+use crate::vocabulary::{Checked, Code, Digest, Failure, Next, Outcome, Output, Success};
 
 /// How much of an answer is remembered, in characters: enough to recognise it.
 const REMEMBERED: usize = 60;

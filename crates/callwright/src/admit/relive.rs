@@ -10,7 +10,7 @@ use super::{Admission, Fingerprint, Outcome, Place, digest};
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
-use crate::words::{Cause, Checked, Failure};
+use crate::vocabulary::{Cause, Checked, Failure};
 
 /// What admission needs to know about a recorded call, without the call itself.
 #[derive(Debug, Clone)]

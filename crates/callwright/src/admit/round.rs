@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::session::Session;
-use crate::words::{Digest, Fingerprint};
+use crate::vocabulary::{Digest, Fingerprint};
 
 /// What is remembered of one call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

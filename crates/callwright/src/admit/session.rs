@@ -19,8 +19,8 @@ use smallvec::SmallVec;
 
 use super::ledger::{Ask, Ended, Limits, Noted, RefusedCall, Report, Ruling};
 use super::round::{CallMemory, OutcomeKind, Pending, ToolMemory};
-use crate::words::place::number_as_text;
-use crate::words::{Digest, Fingerprint, Moment, Reason, Reply, Success};
+use crate::vocabulary::place::number_as_text;
+use crate::vocabulary::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
 type Map<K, V> = HashMap<K, V, RandomState>;
 

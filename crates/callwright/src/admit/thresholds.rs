@@ -26,8 +26,8 @@ use super::ledger::Limits;
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
-use crate::words::ToolSpec;
-use crate::words::word_list;
+use crate::vocabulary::ToolSpec;
+use crate::vocabulary::word_list;
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
-use crate::words::{Edit, Failure, Fingerprint, Moment, Notice, Place};
+use crate::vocabulary::{Edit, Failure, Fingerprint, Moment, Notice, Place};
 
 /// A call that may run. Only the gate creates one, and [`crate::Gate::close`] takes it back: a program that only runs the
 /// content of tickets cannot run a call that was not judged, nor one call twice.

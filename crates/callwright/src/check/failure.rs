@@ -2,7 +2,7 @@
 
 use crate::text::snippet;
 use crate::tool::Tool;
-use crate::words::{
+use crate::vocabulary::{
     Cause, Class, Code, Failure, FailureKind, FindingKind, Next, OutputFault, ToolFailure,
 };
 

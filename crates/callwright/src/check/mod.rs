@@ -14,7 +14,7 @@ mod read;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-pub use crate::words::{
+pub use crate::vocabulary::{
     Checked, Detector, ErrorSign, FailureKind, Finding, FindingKind, MorePages, Output,
     OutputCheck, OutputFault, OutputPolicy, OutputVerdict, Ran, ToolFailure,
 };
@@ -23,7 +23,7 @@ use crate::json::{LINE_DEPTH, Value, is_deeper, size};
 use crate::text::first_bytes;
 use crate::tool::Tool;
 use crate::validate::CompiledSchema;
-use crate::words::{Class, Issue, Validation};
+use crate::vocabulary::{Class, Issue, Validation};
 
 /// Judges the outcome of a call.
 pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Checked<'o> {

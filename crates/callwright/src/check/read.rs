@@ -1,7 +1,7 @@
 //! The text of a result → JSON, if the tool declares it.
 
 use crate::json::{Problem, Value, read_value};
-use crate::words::OutputFault;
+use crate::vocabulary::OutputFault;
 
 /// The longest text that is parsed as JSON, in bytes. A model gets a few hundred kilobytes of it, so tens of megabytes are a
 /// runaway; as a tree they would take several times as much memory.

@@ -10,8 +10,8 @@ use super::{Event, Values};
 use crate::call::{Arguments, Completeness};
 use crate::feedback::Feedback;
 use crate::json::{Value, write_json_string};
+use crate::vocabulary::{Failure, OutputVerdict};
 use crate::wire::write_edit;
-use crate::words::{Failure, OutputVerdict};
 
 /// The version of the format. New fields do not change it; a field with a new meaning does.
 const VERSION: u32 = 1;
@@ -97,7 +97,7 @@ impl<'e> EventLine<'e> {
         line.optional("tool_sent", tool_sent.as_deref(), write_json_string);
         line.nullable("fingerprint", event.fingerprint, write_quoted);
         line.nullable("verdict", Some(event.verdict.name()), write_json_string);
-        let rescued = event.rescued.map(crate::words::Notation::name);
+        let rescued = event.rescued.map(crate::vocabulary::Notation::name);
         line.optional("rescued", rescued, write_json_string);
         line.optional("finish_reason", finish_reason, write_json_string);
         line.optional(

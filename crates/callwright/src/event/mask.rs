@@ -12,8 +12,8 @@ use crate::call::Arguments;
 use crate::feedback::Feedback;
 use crate::json::{Path, Value, read_value};
 use crate::secrecy::{MASKED, Secrecy};
+use crate::vocabulary::{Edit, Failure};
 use crate::wire::ToldFailure;
-use crate::words::{Edit, Failure};
 
 /// Which values of arguments, edits and results are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

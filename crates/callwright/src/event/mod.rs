@@ -36,7 +36,7 @@ use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::validate::Secrets;
 use crate::verdict::Verdict;
-use crate::words::{
+use crate::vocabulary::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
 };
 

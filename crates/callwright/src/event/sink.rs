@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::{Event, Judgement};
-use crate::words::OutputVerdict;
+use crate::vocabulary::OutputVerdict;
 
 /// Takes events: a file, a database, a dashboard.
 ///

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::words::{Correction, Expected, Issue, IssueCode};
+use crate::vocabulary::{Correction, Expected, Issue, IssueCode};
 
 /// How many characters the names of keys that share a line may take. The objection itself needs the rest.
 const NAMES: usize = 48;

@@ -18,7 +18,7 @@ use serde_json::json;
 use self::lines::lines;
 use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
-use crate::words::{
+use crate::vocabulary::{
     BranchChoice, Cause, Correction, Edit, Expected, Failure, Grade, Issue, Notice, Objection,
     OutputFault, Received,
 };

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use super::{Feedback, sentences};
 use crate::text::first_bytes;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{
+use crate::vocabulary::{
     Checked, Code, Edit, Failure, Notice, Output, OutputFault, OutputVerdict, Reason,
 };
 

@@ -29,7 +29,7 @@ pub(super) use syntax::syntax;
 
 use self::syntax::{is_left_over, syntax_advice, syntax_at};
 use crate::text::{dotted_within, quoted, snippet};
-use crate::words::{Cause, Cut, Failure};
+use crate::vocabulary::{Cause, Cut, Failure};
 
 /// The longest path in a line. The end of a path names the field, so the beginning is cut.
 const PATH: usize = 48;

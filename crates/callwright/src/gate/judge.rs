@@ -20,7 +20,7 @@ use crate::repair::{self, Healing, Terms, Trace, Trial};
 use crate::tool::{Tool, UnknownTool};
 use crate::validate::{self, Objections};
 use crate::verdict::{Refused, Repaired, Valid, Verdict};
-use crate::words::{Cause, Code, Correction, Cut, Edit, Failure, Grade, Issue, Validation};
+use crate::vocabulary::{Cause, Code, Correction, Cut, Edit, Failure, Grade, Issue, Validation};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     let healed = match gate.tool_set().find(&call.tool) {

@@ -20,7 +20,7 @@ use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::{CompileBudget, SchemaCache};
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, ToolSpec};
+use crate::vocabulary::{Checked, Failure, Grade, Message, ParseLimits, Place, Ran, ToolSpec};
 
 /// Knows a set of tools and judges calls of them. Does no IO, runs no tool, and can be shared freely between threads.
 ///

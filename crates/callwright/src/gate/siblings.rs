@@ -14,7 +14,9 @@ use crate::repair::Trial;
 use crate::secrecy::Secrecy;
 use crate::tool::Tool;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Checked, Expected, Failure, Fingerprint, Issue, IssueCode, Place, Received};
+use crate::vocabulary::{
+    Checked, Expected, Failure, Fingerprint, Issue, IssueCode, Place, Received,
+};
 
 #[doc(hidden)]
 impl Gate {

@@ -10,7 +10,7 @@ use crate::json::{Member, Value};
 use crate::repair;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
-use crate::words::{Notation, envelope};
+use crate::vocabulary::{Notation, envelope};
 
 pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
     let is_whole = matches!(

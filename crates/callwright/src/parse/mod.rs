@@ -5,12 +5,12 @@
 //! arguments never become `{}`.
 
 pub use crate::json::{Problem, SyntaxError, read_value, size};
-pub use crate::words::{Cut, ParseLimits};
+pub use crate::vocabulary::{Cut, ParseLimits};
 
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::{Lent, Path, Value, inspect, read_document, read_prefix};
 use crate::tool::Tool;
-use crate::words::{Cause, Code, Failure};
+use crate::vocabulary::{Cause, Code, Failure};
 
 /// Arguments that could be parsed. Only this stage creates them.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::words::{Class, Code, Failure};
+use crate::vocabulary::{Class, Code, Failure};
 
 /// Recommendations that replace the hints of the code table, for a class or a code. A code takes precedence over its class, and
 /// a tool's own advice over the advice for all tools.

@@ -18,14 +18,14 @@ pub use self::advice::Advice;
 #[cfg(feature = "policy")]
 pub use self::file::known_keys;
 pub use self::run_plan::RunPlan;
-pub use crate::words::Validation;
+pub use crate::vocabulary::Validation;
 
 use crate::admit::{AdmissionPolicy, Names, Steps, matches_name};
 use crate::json::Path;
 use crate::nearest::nearest;
 use crate::repair::RepairPolicy;
 use crate::text::quoted;
-use crate::words::{Detector, Effect, Grade, OutputCheck, OutputPolicy, ToolSpec};
+use crate::vocabulary::{Detector, Effect, Grade, OutputCheck, OutputPolicy, ToolSpec};
 
 /// All settings of a gate, see [`crate::GateBuilder::policy`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

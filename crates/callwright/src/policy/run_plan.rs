@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::RunSettings;
-use crate::words::{Effect, OutputPolicy, ToolFailure, ToolSpec};
+use crate::vocabulary::{Effect, OutputPolicy, ToolFailure, ToolSpec};
 
 /// The default time limit. Users of interactive agents give up after about a minute; slower tools set their own.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -6,8 +6,8 @@
 use super::{Edit, liberties};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
-use crate::words::envelope;
-use crate::words::nearest::same_spelling;
+use crate::vocabulary::envelope;
+use crate::vocabulary::nearest::same_spelling;
 
 /// The arguments inside, if there is a call around them.
 pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, Vec<Edit>)> {

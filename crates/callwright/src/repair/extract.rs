@@ -11,7 +11,7 @@ use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, liberties};
 use crate::json::{Path, Value, parse_at};
 use crate::tool::Tool;
-use crate::words::template;
+use crate::vocabulary::template;
 
 /// The content of a text.
 pub(super) enum Extract {

@@ -6,7 +6,7 @@ use super::rule_list::RuleRow;
 use super::stakes::Stakes;
 use super::{Edit, Grade};
 use crate::json::{Path, Value};
-use crate::words::EditKind;
+use crate::vocabulary::EditKind;
 
 macro_rules! liberties {
     ($($(#[doc = $about:literal])* $constant:ident = $name:literal, $grade:ident, $up_to:ident;)*) => {

@@ -34,13 +34,13 @@ use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
 use self::surroundings::keys_of;
-pub use crate::words::{Edit, Grade, Trial};
+pub use crate::vocabulary::{Edit, Grade, Trial};
 
 use crate::call::{Call, Completeness};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::validate::LocatedIssue;
-use crate::words::{Cause, Code, Cut, Effect, Failure, Work};
+use crate::vocabulary::{Cause, Code, Cut, Effect, Failure, Work};
 
 /// Where trials are recorded, if requested.
 pub(crate) type Trace = Option<Vec<Trial>>;

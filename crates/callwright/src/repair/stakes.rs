@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{Edit, named, says_destroy};
+use crate::vocabulary::{Edit, named, says_destroy};
 
 named! {
     /// What a wrong edit could do, from harmless to fatal.

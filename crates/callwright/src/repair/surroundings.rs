@@ -11,8 +11,8 @@ use super::liberties;
 use super::rule_list::RuleRow;
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::nearest::same_spelling;
-use crate::words::template::{self, CallSide, Debris, DebrisContext};
+use crate::vocabulary::nearest::same_spelling;
+use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
 
 /// The liberty of leaving out the text before a value with these keys.
 pub(super) fn in_front(

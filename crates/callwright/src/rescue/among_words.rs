@@ -5,9 +5,9 @@
 
 use super::offer::Offer;
 use super::{FoundCalls, debris, harmony, read_from};
-use crate::words::ParseLimits;
-use crate::words::envelope::ARGUMENTS;
-use crate::words::template;
+use crate::vocabulary::ParseLimits;
+use crate::vocabulary::envelope::ARGUMENTS;
+use crate::vocabulary::template;
 
 /// How many bytes of words may come before calls. A longer text is an answer, and the call at its end may be part of it.
 pub(super) const MOST_WORDS: usize = 2_000;

@@ -10,7 +10,7 @@ use super::cursor::RescueResult;
 use super::harmony;
 use super::offer::Offer;
 use super::surroundings::after_blanks;
-use crate::words::template::{self, is_finished, reasoning_tags};
+use crate::vocabulary::template::{self, is_finished, reasoning_tags};
 
 /// What a message that is still streaming may turn out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

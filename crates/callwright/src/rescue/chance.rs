@@ -6,8 +6,8 @@
 use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
-use crate::words::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
-use crate::words::template::{self, CallSide, DebrisContext};
+use crate::vocabulary::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
+use crate::vocabulary::template::{self, CallSide, DebrisContext};
 
 /// Whether a text starts a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,7 +11,7 @@ use super::offer::Offer;
 use super::pythonic;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
-use crate::words::template::{self, CallSide, Debris, DebrisContext};
+use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
 
 /// Reads the calls that start here.
 pub(super) fn read<'t>(

@@ -10,7 +10,7 @@ use super::arguments::{Border, broken};
 use super::cursor::{Cursor, RescueResult};
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, SyntaxError, Value};
-use crate::words::envelope::{Envelope, NotEnvelope, open_all};
+use crate::vocabulary::envelope::{Envelope, NotEnvelope, open_all};
 
 /// Reads a message that is nothing but JSON. JSON that is not a call is what the user asked for.
 pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {

@@ -8,7 +8,7 @@ use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Cursor, RescueResult};
 use crate::call::Call;
-use crate::words::template::is_finished;
+use crate::vocabulary::template::is_finished;
 
 pub(super) const START: &str = "<|start|>";
 pub(super) const CHANNEL: &str = "<|channel|>";

@@ -30,12 +30,12 @@ pub use beginning::{Beginning, CallWatch};
 pub(crate) use offer::Offer;
 pub use reason::NoCall;
 
-pub use crate::words::{Message, Notation};
+pub use crate::vocabulary::{Message, Notation};
 
 use self::cursor::{Cursor, RescueResult};
 use self::surroundings::{Surroundings, quoted};
 use crate::call::{Call, Completeness, MOST_CALLS, numbered_id};
-use crate::words::{ParseLimits, template};
+use crate::vocabulary::{ParseLimits, template};
 
 /// The calls found in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The tools that a message may call, and what may be guessed about calls of them.
 
 use crate::tool::{Tool, ToolSet};
-use crate::words::Grade;
+use crate::vocabulary::Grade;
 
 /// The tools of a gate, with the highest grade of repair for each.
 #[derive(Clone, Copy)]

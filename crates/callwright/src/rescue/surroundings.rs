@@ -6,7 +6,7 @@
 
 use super::cursor::RescueResult;
 use super::{NoCall, Notation, harmony, mistral, pythonic, tags};
-use crate::words::template;
+use crate::vocabulary::template;
 
 pub(super) const FENCE: &str = "```";
 

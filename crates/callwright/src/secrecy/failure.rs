@@ -6,7 +6,7 @@ use super::{MASKED, Secrecy, masked_value};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Verdict};
-use crate::words::{
+use crate::vocabulary::{
     Cause, Checked, Correction, Edit, EditKind, Expected, Failure, Issue, IssueCode, Output,
     OutputFault, Received, Trial,
 };

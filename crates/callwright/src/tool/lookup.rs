@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use super::Tool;
 use crate::nearest::{nearest, same_spelling};
 use crate::validate::Secrets;
-use crate::words::template::is_token_name;
+use crate::vocabulary::template::is_token_name;
 
 /// How many names are remembered before all are forgotten. A name takes a few hundred bytes with its candidates.
 const MOST_NAMES: usize = 1_024;
@@ -173,7 +173,7 @@ mod tests {
     use super::{MOST_NAMES, ToolSet};
     use crate::tool::Tool;
     use crate::validate::{CompileBudget, SchemaCache};
-    use crate::words::{OutputPolicy, ToolSpec, Validation};
+    use crate::vocabulary::{OutputPolicy, ToolSpec, Validation};
 
     #[test]
     fn lookups_stay_the_same_however_many_names_are_remembered() {

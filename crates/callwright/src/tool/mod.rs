@@ -9,7 +9,7 @@ mod lookup;
 use std::sync::{Arc, OnceLock};
 
 pub use crate::validate::normalise;
-pub use crate::words::{DeclaredBy, Effect, ToolSpec};
+pub use crate::vocabulary::{DeclaredBy, Effect, ToolSpec};
 use ahash::AHashSet;
 pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
@@ -19,7 +19,7 @@ use crate::text::visible;
 use crate::validate::{
     CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret, misplaced_enums,
 };
-use crate::words::{OutputPolicy, Validation};
+use crate::vocabulary::{OutputPolicy, Validation};
 
 /// A tool that the gate knows: its declaration, and its schemas, compiled if possible.
 #[derive(Debug)]

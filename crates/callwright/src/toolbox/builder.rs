@@ -12,7 +12,7 @@ use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::policy::Policy;
 use crate::validate::SchemaCache;
-use crate::words::{ParseLimits, ToolSpec};
+use crate::vocabulary::{ParseLimits, ToolSpec};
 
 /// Settings of a guard for tools that run elsewhere: `callwright-rig`, `callwright-rmcp`, or your own. Clones share the ledger
 /// and the sinks, so that one guard can judge calls in several toolboxes.

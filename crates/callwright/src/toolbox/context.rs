@@ -2,7 +2,7 @@
 
 use crate::admit::Ticket;
 use crate::json::Value;
-use crate::words::{Fingerprint, Place};
+use crate::vocabulary::{Fingerprint, Place};
 
 /// Which call a tool's function serves.
 #[derive(Debug, Clone, PartialEq, Eq)]

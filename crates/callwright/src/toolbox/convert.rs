@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{Path, Value};
-use crate::words::{Output, ToolFailure};
+use crate::vocabulary::{Output, ToolFailure};
 
 /// Arguments of an untyped tool: JSON in one form or another.
 pub trait FromArguments: Send + Sized + 'static {

@@ -17,7 +17,7 @@ use super::schema::{derive_input, output_schema};
 use crate::json::{from_type, to_arguments};
 use crate::policy::{Advice, OutputSettings, ToolPolicy};
 use crate::repair::RepairPolicy;
-use crate::words::{Detector, Effect, Finding, Output, OutputCheck, ToolFailure, ToolSpec};
+use crate::vocabulary::{Detector, Effect, Finding, Output, OutputCheck, ToolFailure, ToolSpec};
 
 /// What a tool's function returns: a result, or a [`ToolFailure`], which `?` makes from any [`std::error::Error`]. (Boxed
 /// errors and those of `anyhow` need [`ToolFailure::from_boxed`].) In a closure, `ToolResult::Ok(…)` fixes the error type.

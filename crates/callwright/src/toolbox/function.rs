@@ -13,7 +13,7 @@ use super::context::Origin;
 use super::run::permits;
 use crate::json::{Mismatch, MismatchCause, Value};
 use crate::panics::caught;
-use crate::words::{Finding, Output, Ran, ToolFailure};
+use crate::vocabulary::{Finding, Output, Ran, ToolFailure};
 
 /// How many threads a blocking tool may have, including those of calls that timed out: as many calls as one server takes at
 /// once from one client, at a few hundred kilobytes. Further calls wait until their own time is up.

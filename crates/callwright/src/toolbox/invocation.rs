@@ -22,7 +22,7 @@ use crate::event::{Event, ToolSpan};
 use crate::json::Value;
 use crate::panics::words_of;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Output, Place, Ran, ToolFailure};
+use crate::vocabulary::{Output, Place, Ran, ToolFailure};
 
 /// The name of an unknown tool in traces: names that a model makes up do not belong in span names.
 const UNKNOWN: &str = "unknown";

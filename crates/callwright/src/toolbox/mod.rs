@@ -46,8 +46,8 @@ use crate::feedback::Feedback;
 use crate::gate::Gate;
 use crate::json::Value;
 use crate::verdict::Settled;
+use crate::vocabulary::{Place, Ran, ToolFailure, ToolSpec};
 use crate::wire::{self, Provider};
-use crate::words::{Place, Ran, ToolFailure, ToolSpec};
 
 /// Tools that are ready to be called, behind a gate.
 ///

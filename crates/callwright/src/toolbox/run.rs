@@ -17,7 +17,7 @@ use super::invocation::Invocation;
 use crate::panics::caught;
 use crate::policy::{RunPlan, RunSettings};
 use crate::tool::Tool;
-use crate::words::{OutputPolicy, Ran, ToolFailure};
+use crate::vocabulary::{OutputPolicy, Ran, ToolFailure};
 
 /// A tool's function and how it is run.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::rename::{join_renamed, unknown_keys};
 use super::schema::CompiledSchema;
 use crate::json::{Indexed, Member, Path, Value};
 use crate::nearest::{Candidates, Nearest, is_worth_proposing, single_nearest};
-use crate::words::{
+use crate::vocabulary::{
     Correction, Expected, Issue, IssueCode, ItemPlace, Received, ReceivedKeys, SchemaType, Work,
 };
 

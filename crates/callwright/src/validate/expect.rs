@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value as Schema};
 
 use super::schema::CompiledSchema;
 use crate::json::keyword;
-use crate::words::{Comparison, Expected, SchemaType, Unit};
+use crate::vocabulary::{Comparison, Expected, SchemaType, Unit};
 
 /// What the parts of one schema ask for.
 pub(super) struct Expectations<'s> {

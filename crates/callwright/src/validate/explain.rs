@@ -11,7 +11,7 @@ use super::schema::CompiledSchema;
 use super::union::{Meant, meant};
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Indexed, Path, Value};
-use crate::words::{BranchChoice, Expected, Issue, IssueCode, Received};
+use crate::vocabulary::{BranchChoice, Expected, Issue, IssueCode, Received};
 
 /// How many issues are collected for one call. The model gets five, and a few hundred are enough for any report; a hostile
 /// object of a million unknown keys stays cheap.

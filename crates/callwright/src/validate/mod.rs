@@ -18,7 +18,7 @@ mod secrets;
 mod union;
 mod violation;
 
-pub use crate::words::{
+pub use crate::vocabulary::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,
     ReceivedKeys, SchemaType, Unit,
 };

@@ -11,7 +11,7 @@ use super::explain::LocatedIssue;
 use super::properties::{Properties, PropertiesByOwner};
 use crate::json::{Indexed, Path, Value};
 use crate::nearest::{CLOSE, Wanted, is_worth_proposing};
-use crate::words::{Correction, IssueCode, Received, Work};
+use crate::vocabulary::{Correction, IssueCode, Received, Work};
 
 /// How many missing or unknown keys are compared with each other; more than this in one call is not a matter of names.
 const MOST_KEYS: usize = 32;

@@ -15,7 +15,7 @@ use super::explain::{self, LocatedIssue};
 use super::secrets::Secrets;
 use super::violation::Violation;
 use crate::json::{Path, Value, keyword, member};
-use crate::words::{Expected, Issue, IssueCode, Received};
+use crate::vocabulary::{Expected, Issue, IssueCode, Received};
 
 /// How many objections to one call are collected. The model gets five; a few hundred are enough for any report, and a hostile
 /// array of a million wrong items stays cheap.

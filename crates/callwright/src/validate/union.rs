@@ -19,7 +19,7 @@ use serde_json::Value as Schema;
 
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value};
-use crate::words::{BranchReason, SchemaType};
+use crate::vocabulary::{BranchReason, SchemaType};
 
 /// How many of the received keys are looked up in each branch. More would not distinguish branches any better.
 const MOST_KEYS: usize = 64;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::json::Path;
-use crate::words::{Expected, IssueCode, SchemaType};
+use crate::vocabulary::{Expected, IssueCode, SchemaType};
 
 /// One objection of the engine.
 #[derive(Debug, Clone)]

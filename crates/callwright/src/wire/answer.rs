@@ -11,7 +11,7 @@ use super::{declared_completeness, each_key_once, present, read_call};
 use crate::call::{Call, Completeness};
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
-use crate::words::Message;
+use crate::vocabulary::Message;
 
 /// One line of a recording.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use super::{object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::ToolSpec;
+use crate::vocabulary::ToolSpec;
 
 pub(super) struct Anthropic;
 

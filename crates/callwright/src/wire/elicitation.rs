@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::feedback::{CHOICES, Feedback};
 use crate::json::Value;
-use crate::words::Reply;
-use crate::words::{Cause, Failure, Next};
+use crate::vocabulary::Reply;
+use crate::vocabulary::{Cause, Failure, Next};
 
 /// The name of the form's only field.
 const FIELD: &str = "answer";
@@ -55,8 +55,8 @@ pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::Ran;
-    use crate::words::{Effect, Place};
+    use crate::vocabulary::Ran;
+    use crate::vocabulary::{Effect, Place};
     use crate::{Call, Gate, Opened, ToolSpec};
 
     #[test]

@@ -26,6 +26,6 @@ pub(super) fn read(mut value: Value<'_>) -> Result<Call<'_>, Error> {
     call.rescued = value
         .get("rescued")
         .and_then(Value::as_str)
-        .and_then(crate::words::Notation::from_name);
+        .and_then(crate::vocabulary::Notation::from_name);
     Ok(call)
 }

@@ -13,7 +13,7 @@ use super::{each_key_once, object, present, text, tool_name, value_arguments};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::{ToolSpec, word_list};
+use crate::vocabulary::{ToolSpec, word_list};
 
 pub(super) struct Gemini;
 

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::feedback::{Content, Presented};
 use crate::json::Value;
 use crate::text::{first_bytes, quoted};
-use crate::words::{Digest, Effect, Output, Ran, ToolFailure, ToolSpec};
+use crate::vocabulary::{Digest, Effect, Output, Ran, ToolFailure, ToolSpec};
 
 const METHOD: &str = "tools/call";
 

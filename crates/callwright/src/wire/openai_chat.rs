@@ -13,7 +13,7 @@ use super::{custom_call, each_key_once, object, present, text, text_arguments, t
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::ToolSpec;
+use crate::vocabulary::ToolSpec;
 
 pub(super) struct OpenAiChat;
 

@@ -15,7 +15,7 @@ use super::{custom_call, object, present, text, text_arguments, tool_name};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::ToolSpec;
+use crate::vocabulary::ToolSpec;
 
 pub(super) struct OpenAiResponses;
 

@@ -15,7 +15,7 @@ use super::{anthropic, gemini, mcp, openai_chat, openai_responses};
 use crate::call::{Call, Completeness};
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::ToolSpec;
+use crate::vocabulary::ToolSpec;
 
 /// One row per provider: its documentation, its variant, its name, and the struct in its file.
 macro_rules! providers {

@@ -12,7 +12,7 @@ use super::{mcp, not_a_call, read_call};
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Value;
-use crate::words::{Moment, Output, Place, Ran, ToolFailure};
+use crate::vocabulary::{Moment, Output, Place, Ran, ToolFailure};
 
 /// How many members [`member`] knows.
 const MEMBERS: usize = 8;

@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::feedback::{Content, Feedback};
 use crate::json::Value;
 use crate::verdict::Settled;
-use crate::words::Output;
+use crate::vocabulary::Output;
 
 /// The outcome of a call, as the provider's tool result.
 pub fn render_settled<'v>(

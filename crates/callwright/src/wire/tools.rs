@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use super::mcp::read_annotations;
 use super::provider::{Provider, Vocabulary, vocabularies};
 use crate::error::{Error, ErrorKind};
-use crate::words::{DeclaredBy, ToolSpec};
+use crate::vocabulary::{DeclaredBy, ToolSpec};
 
 /// A tool as a provider wants it declared in a request. (Gemini wants them collected under `functionDeclarations`.) The schema
 /// is passed on unchanged; whether the provider supports all of it is another question.

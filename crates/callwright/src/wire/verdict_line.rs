@@ -9,7 +9,7 @@ use crate::feedback::{Feedback, ToldIssue};
 use crate::json::{Path, Value, write_json_string};
 use crate::secrecy::Secrecy;
 use crate::verdict::{Settled, Verdict};
-use crate::words::{Checked, Edit, Failure, Notation, Notice, OutputVerdict};
+use crate::vocabulary::{Checked, Edit, Failure, Notation, Notice, OutputVerdict};
 
 impl Settled<'_> {
     /// The call and its outcome as a line of JSON Lines.

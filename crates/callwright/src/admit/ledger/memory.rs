@@ -248,7 +248,7 @@ mod tests {
     use crate::admit::Shape;
     use crate::admit::ledger::{Limits, Moment};
     use crate::json::Value;
-    use crate::words::Fingerprint;
+    use crate::vocabulary::Fingerprint;
 
     fn ask(turn: u64, argument: u64, budget: u32) -> Ask<'static> {
         Ask {

@@ -14,10 +14,10 @@ pub use memory::MemoryLedger;
 
 use super::session::Session;
 use super::thresholds::AdmissionPolicy;
-pub use crate::words::Reply;
-use crate::words::as_digest;
-use crate::words::place::number_as_text;
-use crate::words::{Digest, Fingerprint, Moment, Reason, Success};
+pub use crate::vocabulary::Reply;
+use crate::vocabulary::as_digest;
+use crate::vocabulary::place::number_as_text;
+use crate::vocabulary::{Digest, Fingerprint, Moment, Reason, Success};
 
 /// A memory of sessions with atomic operations.
 pub trait Ledger: Send + Sync + std::fmt::Debug {

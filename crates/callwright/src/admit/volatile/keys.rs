@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::nearest::has_word;
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// Words in the name of a key whose value describes the answer, not its subject.
 const ABOUT_THE_ANSWER: &[&str] = word_list![

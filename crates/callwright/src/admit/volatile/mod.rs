@@ -19,7 +19,7 @@ use super::outcome::AnswerContent;
 use crate::json::{
     Value, read_value, with_buffer, write_canonical_string as write_string, write_object,
 };
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// The longest answer that is searched, in bytes. A longer one counts as it is: searching takes time, and a model that reads
 /// megabytes again and again runs into the budget.

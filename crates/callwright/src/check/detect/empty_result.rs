@@ -16,7 +16,7 @@ use super::names::{is_one_of, unwrapped, words};
 use crate::json::{Path, Value};
 use crate::text::{quoted, snippet};
 use crate::tool::Tool;
-use crate::words::{Effect, OutputFault, word_list};
+use crate::vocabulary::{Effect, OutputFault, word_list};
 
 /// How much of an id is shown, in characters. Ids are shorter.
 const SHOWN: usize = 80;

@@ -13,8 +13,8 @@ use super::names::{unwrapped, words};
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 use crate::tool::Tool;
-use crate::words::transient::is_transient;
-use crate::words::{ErrorSign, OutputFault, word_list};
+use crate::vocabulary::transient::is_transient;
+use crate::vocabulary::{ErrorSign, OutputFault, word_list};
 
 /// How much of an error is quoted, in characters: a useful error fits in two lines.
 const QUOTED: usize = 200;

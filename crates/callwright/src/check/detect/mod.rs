@@ -13,7 +13,7 @@ pub(super) use error_in_disguise::error_in_disguise;
 
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{Detector, OutputFault};
+use crate::vocabulary::{Detector, OutputFault};
 
 /// Runs one detector.
 pub(super) fn look(

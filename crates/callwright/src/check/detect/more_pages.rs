@@ -12,7 +12,7 @@ mod position;
 use super::names::{is, is_one_of, member};
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{MorePages, OutputFault, word_list};
+use crate::vocabulary::{MorePages, OutputFault, word_list};
 use position::PagePosition;
 
 /// Members in which a page describes itself.

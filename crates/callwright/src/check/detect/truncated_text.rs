@@ -12,7 +12,7 @@ use regex::Regex;
 use super::names::{is_one_of, unwrapped};
 use crate::check::read;
 use crate::json::{Member, Value};
-use crate::words::{OutputFault, word_list};
+use crate::vocabulary::{OutputFault, word_list};
 
 /// How many bytes at the end of a text are searched for a marker. Markers that say how to continue have about two hundred.
 const SEARCHED: usize = 512;

@@ -19,7 +19,7 @@ use regex::Regex;
 use super::{COMPARED, COPIED, COUNTED, Expression, MATCHES, Mistake, SEARCHED};
 use crate::nearest::nearest;
 use crate::text::snippet;
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// How deep a tree may be. Each level takes a few kilobytes of the caller's stack during evaluation.
 const DEEPEST: usize = 48;

@@ -1,7 +1,7 @@
 //! Sentences about calls that may not run now, and about calls that should not be repeated.
 
 use crate::text::quoted;
-use crate::words::{Cause, Failure, Next, Notice, Objection, Reason};
+use crate::vocabulary::{Cause, Failure, Next, Notice, Objection, Reason};
 
 use super::NAME;
 

@@ -3,7 +3,7 @@
 use super::PATH;
 use crate::json::Value;
 use crate::text::{dotted_within, snippet};
-use crate::words::{Edit, EditKind, Grade};
+use crate::vocabulary::{Edit, EditKind, Grade};
 
 /// The note about edits.
 pub(in crate::feedback) fn receipt(lines: &[String]) -> String {

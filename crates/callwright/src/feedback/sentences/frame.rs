@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::syntax::is_left_over;
 use super::{end_sentence, hint};
-use crate::words::{Cause, Class, Code, Failure};
+use crate::vocabulary::{Cause, Class, Code, Failure};
 
 /// The text before and after the detail of an instruction to try again.
 pub(in crate::feedback) fn instruction_frame(failure: &Failure) -> (&'static str, Cow<'_, str>) {

@@ -5,7 +5,7 @@ use super::{NAME, PATH};
 use crate::feedback::lines::{IssueLine, LineDifference, around_index, index};
 use crate::json::{Kind, Path};
 use crate::text::{cut_line, dotted_within, list, push_dotted_within, quoted};
-use crate::words::{Correction, Expected, Issue, IssueCode, Received, SchemaType};
+use crate::vocabulary::{Correction, Expected, Issue, IssueCode, Received, SchemaType};
 
 /// How many indexes are named if not every item of a list is affected.
 const INDEXES: usize = 5;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::text::{dotted_within, one_line, quoted};
-use crate::words::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFailure};
+use crate::vocabulary::{ErrorSign, FailureKind, MorePages, Next, OutputFault, ToolFailure};
 
 use super::syntax::syntax_at;
 use super::{NAME, PATH};

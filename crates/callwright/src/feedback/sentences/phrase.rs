@@ -9,7 +9,9 @@ use std::fmt;
 use serde_json::Value as Schema;
 
 use crate::text::{cut_line, fitting, list, list_of, one_line, push_cut, quoted, snippet};
-use crate::words::{Comparison, Correction, Expected, IssueCode, Received, ReceivedKeys, Unit};
+use crate::vocabulary::{
+    Comparison, Correction, Expected, IssueCode, Received, ReceivedKeys, Unit,
+};
 
 /// How many characters of a received value, a constant or a key are shown: enough to recognise it, little enough for path,
 /// expectation and value to share a line of 100.

@@ -3,7 +3,7 @@
 use super::PATH;
 use crate::json::{Path, Problem};
 use crate::text::dotted_within;
-use crate::words::Cause;
+use crate::vocabulary::Cause;
 
 /// Where a text is not JSON, and what is wrong there.
 pub(super) fn syntax_at(

@@ -8,7 +8,7 @@ use super::fault::FileFault;
 use super::keys::Section;
 use super::values::{FileEntry, PolicyReader, entries};
 use crate::check::expression::{self, Expression};
-use crate::words::{Code, Finding, FindingKind, Next, OutputCheck};
+use crate::vocabulary::{Code, Finding, FindingKind, Next, OutputCheck};
 
 /// How many checks a file may have. Compiling one takes about a millisecond.
 const MOST_CHECKS: usize = 1_000;

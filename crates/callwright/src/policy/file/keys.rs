@@ -14,7 +14,7 @@ use crate::nearest::nearest;
 use crate::policy::{Advice, Pattern, Policy, ToolPolicy};
 use crate::repair::RepairPolicy;
 use crate::text::snippet;
-use crate::words::{Class, Code, Detector, Effect, Validation};
+use crate::vocabulary::{Class, Code, Detector, Effect, Validation};
 
 /// How often a call may be retried. After ten retries with growing pauses the caller has given up.
 const MOST_RETRIES: u32 = 10;

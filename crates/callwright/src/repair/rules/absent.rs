@@ -4,7 +4,7 @@ use super::{ObjectionSite, ProposedEdit};
 use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted};
 use crate::validate::Properties;
-use crate::words::{IssueCode, Work};
+use crate::vocabulary::{IssueCode, Work};
 
 /// Generated schemas often list a key as required although it has a default. The default is the only value that is ever filled
 /// in, and only if no value for that key is anywhere in the call: in `{"params": {"env": "staging"}}` it would displace what

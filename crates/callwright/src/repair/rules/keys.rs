@@ -8,7 +8,7 @@ use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
 use crate::validate::free_names;
-use crate::words::{IssueCode, word_list};
+use crate::vocabulary::{IssueCode, word_list};
 
 /// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators;
 /// for a missing key also except for surrounding punctuation (`_class`, where a language reserves the word).

@@ -6,8 +6,8 @@ use super::keys::is_plain;
 use super::{ObjectionSite, ProposedEdit, says_something};
 use crate::json::{Path, Value, keyword, parse_at};
 use crate::nearest::words;
-use crate::words::envelope::says_nothing;
-use crate::words::word_list;
+use crate::vocabulary::envelope::says_nothing;
+use crate::vocabulary::word_list;
 
 /// How deep an object in a string may be nested.
 const DEEPEST: usize = 64;

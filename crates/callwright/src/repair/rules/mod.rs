@@ -22,7 +22,7 @@ use super::search::weight;
 use super::{Grade, Stakes};
 use crate::json::{Indexed, Member, Path, Value, keyword};
 use crate::validate::{CompiledSchema, LocatedIssue, Properties, PropertiesByOwner};
-use crate::words::{IssueCode, Work};
+use crate::vocabulary::{IssueCode, Work};
 
 /// A rule of repair.
 pub(super) struct RepairRule {

@@ -8,7 +8,7 @@ use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{is_slip, same_spelling, words};
 use crate::validate::near_value;
-use crate::words::{Expected, IssueCode, word_list};
+use crate::vocabulary::{Expected, IssueCode, word_list};
 
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;

@@ -2,7 +2,7 @@
 
 use super::super::rules::{ProposedEdit, RepairRule};
 use crate::json::{Member, Path, Value};
-use crate::words::{Edit, EditKind};
+use crate::vocabulary::{Edit, EditKind};
 
 /// Applies an edit; `None` if the path does not exist, or a key is taken.
 pub(super) fn apply(

@@ -23,7 +23,7 @@ use super::rules::{ObjectionSite, ProposedEdit, RULES, RepairRule, Scope};
 use super::{Edit, Grade, Healing, Trace, Trial};
 use crate::json::{Indexed, Path, Value};
 use crate::validate::{CompiledSchema, LocatedIssue};
-use crate::words::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
+use crate::vocabulary::{Cause, Code, Failure, Issue, IssueCode, Received, Work};
 
 /// How many edits one call may need. Real ones need one to five; a list of numbers sent as strings needs one for each.
 const MOST_EDITS: usize = 64;

@@ -27,7 +27,7 @@ use super::schema::children;
 use super::violation::{Violation, ViolationKind};
 use crate::json::{Path, Value, is_deeper};
 use crate::text::{cut_line, snippet};
-use crate::words::{Comparison, Expected, IssueCode, SchemaType, Unit};
+use crate::vocabulary::{Comparison, Expected, IssueCode, SchemaType, Unit};
 
 /// How often all patterns together may backtrack in one call before they count as undecided. A harmless pattern with a
 /// lookahead needs a few steps for each character of a long text; a million take tens of milliseconds.

@@ -269,7 +269,7 @@ mod tests {
                 assert_eq!(issues[0].path, Path::root().key(key).key(key));
                 assert_eq!(
                     issues[0].code,
-                    crate::words::IssueCode::Minimum,
+                    crate::vocabulary::IssueCode::Minimum,
                     "{header} {key}"
                 );
             }

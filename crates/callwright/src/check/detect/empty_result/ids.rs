@@ -5,7 +5,7 @@ use serde_json::Value as Schema;
 use super::super::names::words;
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// Last words that make a name an id.
 const IDS: &[&str] = word_list![id ids iid uuid uuids guid sku isbn iban email username slug sha];

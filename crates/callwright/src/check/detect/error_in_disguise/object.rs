@@ -6,7 +6,7 @@ use super::super::names::{is, is_one_of, member};
 use super::{CLIENTS, FoundError, as_status, is_called};
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::{ErrorSign, word_list};
+use crate::vocabulary::{ErrorSign, word_list};
 
 /// Members that hold an error.
 const ERRORS: &[&str] = word_list![

@@ -8,7 +8,7 @@ use super::{FoundError, PAGES, PROGRAMS, is_called, is_failure};
 use crate::json::Value;
 use crate::text::first_bytes;
 use crate::tool::Tool;
-use crate::words::ErrorSign;
+use crate::vocabulary::ErrorSign;
 
 /// The longest error text, in bytes. Messages are a few lines; longer texts have a subject of their own.
 const LONGEST: usize = 2_000;

@@ -6,7 +6,7 @@ use super::super::names::{is_one_of, member};
 use super::levels;
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 const CURSOR: &[&str] = word_list![
     cursor nextcursor pagetoken nextpagetoken nexttoken continuationtoken after aftercursor

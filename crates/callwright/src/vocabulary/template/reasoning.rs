@@ -6,7 +6,7 @@
 
 use super::header_length;
 use super::names::{MAKERS, camel_words};
-use crate::words::word_list;
+use crate::vocabulary::word_list;
 
 /// Words that mean reasoning.
 const REASONING: &[&str] = word_list![

@@ -5,8 +5,8 @@
 //! `do_not_run`, `example`) or speak for another role (`user`, `tool_response`). So the list is of words, not of names, and
 //! anything not on it is not debris.
 
-use crate::words::nearest::is_english_word;
-use crate::words::word_list;
+use crate::vocabulary::nearest::is_english_word;
+use crate::vocabulary::word_list;
 
 /// The words that names are made of, with or without separators.
 const PARTS: &[&str] = word_list![

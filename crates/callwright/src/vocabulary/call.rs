@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::Value;
-use crate::words::Notation;
+use crate::vocabulary::Notation;
 
 /// One tool call of a model, not yet parsed. [`crate::wire`] makes these from provider shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]

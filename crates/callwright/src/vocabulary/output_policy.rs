@@ -9,8 +9,8 @@ use super::output_fault::Finding;
 use crate::json::Value;
 use crate::panics::caught;
 use crate::text::first_bytes;
-use crate::words::Validation;
-use crate::words::transient::is_transient;
+use crate::vocabulary::Validation;
+use crate::vocabulary::transient::is_transient;
 
 /// How much of an error is searched for signs of a transient failure, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;

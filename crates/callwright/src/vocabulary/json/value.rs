@@ -6,7 +6,7 @@ use std::ops::Deref;
 use serde_json::Value as Json;
 
 use super::{Number, Path};
-use crate::words::named;
+use crate::vocabulary::named;
 
 /// A JSON value that borrows from `'a` wherever it can.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
