@@ -6,10 +6,10 @@ use callwright::wire::{EnvelopeDefect, Extent, Site, SiteRole};
 
 use super::fates::CallFate;
 use super::{AnswerGuard, CallJudge};
-use crate::added_calls::AddedCalls;
 use crate::api::Api;
-use crate::call_writer;
-use crate::text_fate::TextFate;
+use crate::text_calls::AddedCalls;
+use crate::text_calls::TextFate;
+use crate::text_calls::call_writer;
 
 impl AnswerGuard {
     /// The replacements in an event, or in a whole body.

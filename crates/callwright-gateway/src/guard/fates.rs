@@ -6,9 +6,9 @@ use callwright::json::Value;
 
 use super::AnswerGuard;
 use super::decision::{CallJudge, Decision, NewCall};
-use crate::added_calls::{AddedCall, AddedCalls};
-use crate::call_scope::CallScope;
-use crate::text_fate::{TextFate, rescued};
+use crate::text_calls::CallScope;
+use crate::text_calls::{AddedCall, AddedCalls};
+use crate::text_calls::{TextFate, rescued};
 
 /// What happens to a call.
 #[derive(Debug)]

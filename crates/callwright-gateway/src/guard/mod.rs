@@ -10,6 +10,8 @@ mod decision;
 mod edits;
 mod fates;
 mod output;
+pub(crate) mod own_events;
+pub(crate) mod rewrite;
 mod waiting;
 
 use std::collections::VecDeque;
@@ -22,13 +24,12 @@ use callwright_http::sse::EventFields;
 
 pub use self::decision::{CallJudge, Decision, NewCall, SplitCall};
 use self::fates::CallFate;
+use self::rewrite::replace;
 use self::waiting::WaitingEvent;
 use crate::api::Api;
-use crate::call_ids::{CallIds, TakenIds};
-use crate::call_scope::CallScope;
-use crate::own_events;
-use crate::rewrite::replace;
-use crate::text_fate::TextFate;
+use crate::text_calls::CallScope;
+use crate::text_calls::TextFate;
+use crate::text_calls::{CallIds, TakenIds};
 use crate::unjudged::{Unjudged, contained};
 
 /// The data of the last event of a chat completion.

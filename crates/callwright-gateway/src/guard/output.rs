@@ -4,11 +4,12 @@ use bytes::Bytes;
 use callwright::wire::{EnvelopeDefect, Site, SiteRole};
 use callwright_http::sse::with_data;
 
+use super::own_events;
+use super::rewrite::replace;
 use super::waiting::WaitingEvent;
 use super::{AnswerGuard, CallJudge};
-use crate::rewrite::replace;
-use crate::text_fate::TextFate;
-use crate::{call_writer, own_events};
+use crate::text_calls::TextFate;
+use crate::text_calls::call_writer;
 
 impl AnswerGuard {
     /// Sends the added calls of choices whose end was not announced, and announces the end of those whose calls are

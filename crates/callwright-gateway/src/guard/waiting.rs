@@ -5,7 +5,7 @@ use callwright::wire::{Site, SiteRole};
 
 use super::fates::CallFate;
 use super::{AnswerGuard, CallJudge};
-use crate::text_fate::TextFate;
+use crate::text_calls::TextFate;
 
 /// An event that may have to wait.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use self::conversation::MendedHistory;
 use self::list::{Replacements, rebuilt};
 use crate::api::Api;
-use crate::call_ids::derived;
+use crate::text_calls::derived;
 
 /// A defect in a conversation that providers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

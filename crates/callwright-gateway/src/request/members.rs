@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::api::Api;
-use crate::call_ids::TakenIds;
+use crate::text_calls::TakenIds;
 
 /// The members that are kept, by the names each API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

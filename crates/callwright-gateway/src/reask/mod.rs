@@ -5,6 +5,11 @@
 //! taken from the new answer: they are put into the model's first call, which keeps its id, signature and place.
 //! `refused_call` decides which answer is accepted.
 
+pub(crate) mod first_answer;
+pub(crate) mod given_up;
+pub(crate) mod refused_call;
+mod side_request;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +22,12 @@ use hyper::header::{ACCEPT, CONTENT_ENCODING, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 use tokio::time::{Instant, timeout_at};
 
+use self::first_answer::FirstAnswer;
+use self::refused_call::{RefusedCall, accept, may_ask_for};
+use self::side_request::{side_request, total_tokens, whole_path};
 use crate::api::Api;
-use crate::first_answer::FirstAnswer;
-use crate::given_up;
 use crate::guard::{Decision, NewCall};
-use crate::refused_call::{RefusedCall, accept, may_ask_for};
 use crate::relay::Relay;
-use crate::side_request::{side_request, total_tokens, whole_path};
 
 /// Marks the gateway's own requests, for logs and for other gateways on the way.
 const X_REASK: HeaderName = HeaderName::from_static("x-callwright-reask");

@@ -17,12 +17,12 @@ use hyper::Response;
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, HeaderName, HeaderValue};
 
-use crate::answer_end::AnswerEnd;
-use crate::array_stream::ArrayStream;
+use super::answer_end::AnswerEnd;
+use super::array_stream::ArrayStream;
+use super::judged_stream::{AnswerEvents, JudgedAnswerStream};
 use crate::gateway::{Loops, Mode};
 use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;
-use crate::judged_stream::{AnswerEvents, JudgedAnswerStream};
 use crate::reask::Reasker;
 use crate::relay::Relay;
 use crate::unjudged::Unjudged;

@@ -3,6 +3,9 @@
 //! Examines the body as it passes ([`ScannedBody`]), and never changes it. A compressed body is decompressed for
 //! this, within bounds, and forwarded as the bytes received.
 
+mod members;
+mod scan;
+
 use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
@@ -18,11 +21,11 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::CONTENT_ENCODING;
 use parking_lot::Mutex;
 
+use self::members::{RequestMember, RequestMembers};
+use self::scan::RequestScan;
 use crate::api::model_in_path;
-use crate::call_ids::TakenIds;
-use crate::call_scope::{CallScope, WantedCalls};
-use crate::request_members::{RequestMember, RequestMembers};
-use crate::request_scan::RequestScan;
+use crate::text_calls::TakenIds;
+use crate::text_calls::{CallScope, WantedCalls};
 use crate::unjudged::{Unjudged, contained};
 
 /// How many bytes of a model name are kept. The longest ones are file paths.

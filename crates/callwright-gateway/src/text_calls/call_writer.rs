@@ -6,9 +6,9 @@ use bytes::Bytes;
 use callwright_http::sse;
 use serde_json::{Value, json};
 
-use crate::added_calls::{AddedCall, AddedCalls};
+use super::added_calls::{AddedCall, AddedCalls};
 use crate::api::Api;
-use crate::own_events::like;
+use crate::guard::own_events::like;
 
 /// Gemini requires a signature beside each call, and documents this one for calls that it did not make.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";

@@ -5,9 +5,9 @@ use callwright::internal::{RawObject, raw_items, raw_span};
 use callwright::wire::render_result;
 use hyper::Uri;
 
+use super::refused_call::RefusedCall;
 use crate::api::Api;
-use crate::refused_call::RefusedCall;
-use crate::rewrite::replace;
+use crate::guard::rewrite::replace;
 
 /// What the model reads about calls that were not refused.
 const NOT_RUN: &str = "Not run yet. Do not send it again.";

@@ -16,9 +16,9 @@ use hyper::body::Incoming;
 use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-use crate::answer_record::AnswerRecord;
 use crate::api::{Api, streams_an_array};
 use crate::gateway::{GatewayOptions, History, LiveSettings, Loops, Mode};
+use crate::judge::answer_record::AnswerRecord;
 use crate::judge::{AnswerCounts, AnswerJudge, Refusals};
 use crate::loops::LoopCheck;
 use crate::mend::mend;

@@ -20,14 +20,14 @@ use futures_util::FutureExt;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::api::Api;
-use crate::first_answer::FirstAnswer;
-use crate::given_up::{is_given_up, says_nothing};
 use crate::guard::{AnswerGuard, CallJudge, Decision, SplitCall};
 use crate::judge::AnswerJudge;
+use crate::loops::stop::{StoppedAnswer, StoppedEvent};
+use crate::reask::first_answer::FirstAnswer;
+use crate::reask::given_up::{is_given_up, says_nothing};
+use crate::reask::refused_call::may_all_be_asked_for;
 use crate::reask::{AskedAgain, Reasker};
-use crate::refused_call::may_all_be_asked_for;
 use crate::relay::Relay;
-use crate::stop::{StoppedAnswer, StoppedEvent};
 use crate::unjudged::{Unjudged, contained};
 
 /// How many bytes of a stream are kept for asking again. Most of them are envelopes: ten thousand tokens take about

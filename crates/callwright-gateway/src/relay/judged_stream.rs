@@ -18,8 +18,8 @@ use futures_util::stream;
 use hyper::body::Frame;
 use tokio::time::timeout;
 
-use crate::answer_end::AnswerEnd;
-use crate::array_stream::ArrayStream;
+use super::answer_end::AnswerEnd;
+use super::array_stream::ArrayStream;
 use crate::gateway::GatewayOptions;
 use crate::guard::AnswerGuard;
 use crate::judge::AnswerJudge;

@@ -6,6 +6,8 @@
 //! provider (`previous_response_id`, `conversation`) are not counted. Nothing is replayed until a call has to be
 //! admitted.
 
+pub(crate) mod stop;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,6 +2,12 @@
 //!
 //! Requests to a judged API continue in `judged_request`; all others are piped through.
 
+mod answer_end;
+mod array_stream;
+mod judged_answer;
+mod judged_request;
+mod judged_stream;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 

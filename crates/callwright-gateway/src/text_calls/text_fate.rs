@@ -13,10 +13,10 @@ use callwright::wire::StreamedAnswer;
 use callwright::{Gate, Verdict};
 use serde_json::json;
 
-use crate::added_calls::{AddedCall, AddedCalls};
+use super::added_calls::{AddedCall, AddedCalls};
+use super::call_ids::{self, CallIds};
+use super::call_scope::CallScope;
 use crate::api::Api;
-use crate::call_ids::{self, CallIds};
-use crate::call_scope::CallScope;
 use crate::guard::{CallJudge, Decision, NewCall};
 
 /// What happens to the text of a choice.

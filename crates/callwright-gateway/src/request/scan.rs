@@ -7,10 +7,8 @@
 
 use memchr::memchr2;
 
-use crate::call_ids::TakenIds;
-use crate::request_members::{
-    IDS, MEMBERS, RequestMember, RequestMembers, TOOLS_ELSEWHERE, history_keys,
-};
+use super::members::{IDS, MEMBERS, RequestMember, RequestMembers, TOOLS_ELSEWHERE, history_keys};
+use crate::text_calls::TakenIds;
 
 /// How many messages at the end of a conversation are remembered. Two hundred rounds, the most that are replayed, fit
 /// with several parallel calls in each.

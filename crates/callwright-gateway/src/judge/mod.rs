@@ -1,5 +1,7 @@
 //! Judges the calls of one answer: asks the gate, records the verdict, and counts it.
 
+pub(crate) mod answer_record;
+
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -10,16 +12,16 @@ use callwright::wire::EnvelopeDefect;
 use callwright::{Gate, Settled, Verdict};
 use callwright_live::{Counter, Live};
 
-use crate::answer_record::AnswerRecord;
+use self::answer_record::AnswerRecord;
 use crate::api::Api;
-use crate::call_ids::TakenIds;
-use crate::call_scope::CallScope;
 use crate::gates::RequestTools;
 use crate::guard::{CallJudge, Decision, NewCall, SplitCall};
 use crate::loops::{LoopCheck, stop_text};
 use crate::reask::AskedAgain;
-use crate::refused_call::RefusedCall;
-use crate::text_fate::sound;
+use crate::reask::refused_call::RefusedCall;
+use crate::text_calls::CallScope;
+use crate::text_calls::TakenIds;
+use crate::text_calls::sound;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
