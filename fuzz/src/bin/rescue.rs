@@ -48,6 +48,8 @@ fuzz_target!(
         for call in &rescued.calls {
             let verdict = GATE.judge(call);
             let letters = |name: &str| -> String {
+                // A control token may follow the name, and a namespace may come before it.
+                let name = name.split("<|").next().unwrap_or_default();
                 let name = name.rsplit('.').next().unwrap_or_default();
                 let kept = name.chars().filter(|c| c.is_alphanumeric());
                 kept.flat_map(char::to_lowercase).collect()

@@ -188,9 +188,9 @@ impl Feedback {
         }
     }
 
-    /// The issues as text, one line each, and how many more there are.
+    /// The issues as text, one line each and none longer than the limit, and how many more there are.
     pub fn issue_lines(&self, failure: &Failure) -> Vec<String> {
-        if let Some(line) = self.in_one_line(failure) {
+        if let Some(line) = self.no_arguments(failure) {
             return vec![line];
         }
         let (lines, left) = lines(failure.issues(), self.max_issues);
@@ -271,9 +271,16 @@ impl Feedback {
 
     /// A single sentence that covers all that is wrong with the arguments, if one says more than a list of issues.
     fn in_one_line(&self, failure: &Failure) -> Option<String> {
+        self.no_arguments(failure).or_else(|| {
+            let example = failure.example.as_deref()?;
+            self.example(example, failure.issues())
+        })
+    }
+
+    /// The one message for all issues of a tool that has no parameters.
+    fn no_arguments(&self, failure: &Failure) -> Option<String> {
         match &failure.cause {
-            Cause::Arguments(issues) => sentences::no_arguments(issues, self.max_chars)
-                .or_else(|| self.example(failure.example.as_deref()?, issues)),
+            Cause::Arguments(issues) => sentences::no_arguments(issues, self.max_chars),
             _ => None,
         }
     }
