@@ -103,8 +103,12 @@ impl Kept {
                 "null" => self.had_id,
                 _ => false,
             };
-            // A tag may have lost its beginning before the value or after it: `_call>`.
-            let is_cut = (*at == 0 || *at == last, *at == last);
+            // A tag may have lost its beginning before the value or after it: `_call>`, `{…}nel|>commentary`.
+            let after = text[*place + run.len()..].trim_start_matches(['|', '｜', '/']);
+            let is_cut = (
+                *at == 0 || *at == last || after.starts_with('>'),
+                *at == last,
+            );
             let is_kept = self.text.contains(&word) || is_null || self.is_name(&word);
             !(is_kept || counts || goes(&word, is_cut))
         };
