@@ -1,12 +1,14 @@
-//! `callwright check` on 500,000 calls, with and without repair, next to two programs that do less with the same lines:
+//! `callwright check` on 500,000 calls, with and without repair, compared with two programs that do less with the same
+//! lines:
 //!
-//! - `parse only`: reads the lines, and parses line and arguments into typed values
-//! - `plain loop`: reads them as `serde_json` values, and asks a compiled schema about the arguments: no message, no output
+//! - `parse only`: reads the lines, and parses each line and its arguments into typed values
+//! - `plain loop`: reads them as `serde_json` values and validates the arguments with a compiled schema, without
+//!   messages or output
 //!
-//! One call in twenty is wrong. Once with the 20 tools of an agent, once with 2,000 tools in turn, whose compiled schemas do
-//! not fit into the caches of a CPU. CPU time over all threads, the best of seven rounds, interleaved in one run: `cargo bench
-//! -p callwright-cli`. Opening the tools is measured by itself, on an empty file, and not counted in the others. The goal is
-//! 2.0 times `parse only` without repair, and 2.6 times with it.
+//! One call in twenty is wrong. Measured once with the 20 tools of an agent, and once with 2,000 tools in turn, whose
+//! compiled schemas do not fit into the CPU caches. CPU time over all threads, the best of seven rounds, interleaved in
+//! one run: `cargo bench -p callwright-cli`. Opening the tools is measured separately, on an empty file, and subtracted
+//! from the others. The goal is 2.0 times `parse only` without repair, and 2.6 times with it.
 #![allow(
     missing_docs,
     clippy::expect_used,
@@ -59,7 +61,7 @@ struct Arguments {
     status: Option<String>,
 }
 
-/// The program to compare with.
+/// The baseline.
 fn parse_only(calls: &Path) {
     each_line(calls, |line| {
         let line: Line = serde_json::from_str(line).expect("JSON");
@@ -68,7 +70,7 @@ fn parse_only(calls: &Path) {
     });
 }
 
-/// What a guard would be at least.
+/// The least that a guard could do.
 fn plain_loop(calls: &Path, tools: &Path) {
     let tools: Value = serde_json::from_slice(&fs::read(tools).expect("readable")).expect("JSON");
     let tools: HashMap<&str, Validator> = (tools.as_array().into_iter().flatten())

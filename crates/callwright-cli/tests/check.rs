@@ -12,7 +12,7 @@ use support::{Folder, check, check_stdin, program, repository, run};
 const TOOLS: &str = r#"[{"name": "add", "inputSchema": {
     "type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}]"#;
 
-/// A document shows what `check` prints with these arguments, and something in it is refused.
+/// Checks that a document shows what `check` prints with these arguments, including a refusal.
 #[track_caller]
 fn shows(document: &str, arguments: &[&str]) {
     let text = std::fs::read_to_string(repository().join(document)).expect("a document");
@@ -52,7 +52,7 @@ fn the_guide_shows_results() {
     );
 }
 
-/// What the README says that a model hears of its first call.
+/// The README quotes what the model gets back for its first call.
 #[test]
 fn the_readme_quotes_the_instruction() {
     let text = std::fs::read_to_string(repository().join("README.md")).expect("a README");
@@ -70,7 +70,7 @@ fn the_readme_quotes_the_instruction() {
     );
 }
 
-/// A conversation is gone through from its beginning, though its lines are judged on all cores.
+/// A conversation is processed in order, although its lines are judged on all cores.
 #[test]
 fn conversations_are_judged_in_order_across_chunks() {
     let mut calls = String::new();
@@ -425,7 +425,7 @@ fn the_grade_of_repair_is_respected() {
     }
 }
 
-/// The same call, cut off, in the whole answer of each provider.
+/// The same truncated call in the complete response of each provider.
 const ANSWERS: [&str; 6] = [
     r#"{"id": "c", "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": null,
         "tool_calls": [{"id": "a", "type": "function", "function": {"name": "add", "arguments": "{\"x\": 1}"}}]},
@@ -465,7 +465,7 @@ fn arrays_and_pretty_printed_files_are_read_element_by_element() {
         format!("[{}]", (0..5_000).map(call).collect::<Vec<_>>().join(",")),
         format!("{:#}", serde_json::Value::Array(calls)),
         pretty,
-        // A line each.
+        // One per line.
         (0..2_500).fold(String::new(), |lines, at| {
             lines + &format!("[{}, {}]\n", call(2 * at), call(2 * at + 1))
         }),

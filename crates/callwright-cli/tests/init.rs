@@ -1,4 +1,4 @@
-//! `callwright init` and `callwright doctor`, on real files in folders of their own.
+//! `callwright init` and `callwright doctor`, on real files in temporary folders.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use support::{Folder, Run, program, repository, run};
 
-/// A user with a home and a project.
+/// A user with a home folder and a project.
 struct User {
     folder: Folder,
 }
@@ -49,7 +49,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("readable")
 }
 
-/// Where the settings of a desktop program are, below the home.
+/// The path of a desktop program's settings, relative to the home folder.
 fn settings(path: &str) -> String {
     if cfg!(target_os = "macos") {
         format!("Library/Application Support/{path}")
@@ -175,7 +175,7 @@ fn the_client_starts_this_program_with_the_policy() {
         "{policy:?}"
     );
 
-    // The file can be used at once, and is not replaced.
+    // The file is usable at once, and is not overwritten.
     let calls = repository().join("examples/calls.jsonl");
     let check = |policy: Option<&Path>| {
         let mut command = user.command();
@@ -283,7 +283,7 @@ fn links_and_permissions_stay() {
     assert_eq!(left.count(), 2, "no temporary file is left");
 }
 
-/// The whole way: a real server, guarded by `init`, is started as its client would start it.
+/// End to end: a real server, guarded by `init`, is started as its client would start it.
 #[test]
 fn a_guarded_server_answers() {
     let Some(python) = support::mcp::python() else {
@@ -312,7 +312,7 @@ fn a_guarded_server_answers() {
         "\n"
     );
     std::io::Write::write_all(&mut stdin, hello.as_bytes()).expect("it reads");
-    // A client stays until it has its answer: a server that is still starting is ended with its client.
+    // Wait for the answer: a server that is still starting is terminated with its client.
     let mut answer = String::new();
     let mut stdout = std::io::BufReader::new(started.stdout.take().expect("piped"));
     std::io::BufRead::read_line(&mut stdout, &mut answer).expect("it answers");
@@ -325,7 +325,7 @@ fn a_guarded_server_answers() {
     );
 }
 
-/// The guide shows an entry before and after, and the one entry for many servers, as the program makes them.
+/// The guide shows an entry before and after, and the single entry for many servers, as the program writes them.
 #[cfg(unix)]
 #[test]
 fn the_guide_shows_what_is_written() {
@@ -350,7 +350,7 @@ fn the_guide_shows_what_is_written() {
     assert!(guide.contains(&shown), "docs/mcp.md should show:\n{shown}");
 }
 
-/// The guide to the terminal shows the session of a user who answers yes.
+/// The terminal guide shows the session of a user who answers yes.
 #[cfg(unix)]
 #[test]
 fn the_terminal_guide_shows_the_difference() {

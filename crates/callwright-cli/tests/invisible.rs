@@ -1,5 +1,5 @@
-//! Characters that cannot be seen, turn the text around or act on a terminal, in everything that a stranger can write:
-//! names of tools, keys, values, file names, policies. None of them may reach a terminal or a page.
+//! Characters that are invisible, reverse the text direction or control a terminal, in everything that an attacker can
+//! write: tool names, keys, values, file names, policies. None of them may reach a terminal or a page.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -21,7 +21,7 @@ use support::{Folder, Run, program, run};
 /// carriage return and an annotation.
 const HIDDEN: &str = "\u{202e}\u{2066}\u{2069}\u{200b}\u{200d}\u{feff}\u{3164}\u{1b}[31m\u{7}\r\u{9b}2J\u{fff9}\u{ad}";
 
-/// A word with all of them in it.
+/// A word with all of them inserted.
 fn odd(word: &str) -> String {
     let (first, rest) = word.split_at(1);
     format!("{first}{HIDDEN}{rest}")
@@ -52,7 +52,7 @@ fn tools() -> String {
 
 fn policy() -> String {
     let (tool, hint) = (json!(odd("search")), json!(odd("hint")));
-    // TOML has other escapes than JSON, and none for these.
+    // TOML's escapes differ from JSON's, and it has none for these.
     let plain = |text: &Json| {
         text.to_string()
             .replace("\\u001b", "\\u001B")
@@ -179,7 +179,7 @@ fn check_shows_nothing_that_cannot_be_seen() {
         );
         assert!(!shown.stderr.contains("\nFORGED"), "{}", shown.stderr);
     }
-    // Programs get what was written.
+    // Programs get the original text.
     assert!(all(&["--format", "json"]).stdout.contains('\u{202e}'));
 }
 
@@ -312,13 +312,13 @@ fn replay_shows_nothing_that_cannot_be_seen() {
         options.extend(more);
         options.push(files.calls.as_os_str());
         let shown = callwright("replay", &options);
-        // Of a comparison only what got stricter is a finding, and nothing did.
+        // In a comparison only a stricter result is a finding, and there is none.
         let finding = i32::from(!more.contains(&OsStr::new("--against")));
         assert_eq!(shown.code, finding, "{}", shown.stderr);
         assert_shown("replay", &shown);
         assert!(shown.stdout.contains("\\u{202e}"), "{}", shown.stdout);
         let html = fs::read_to_string(&page).expect("a page");
-        // Blanks of its own are what a page is laid out with.
+        // The page's own layout uses these kinds of whitespace.
         let html = html.replace(['\t', '\u{a0}', '\u{202f}'], " ");
         assert_visible("the page", &html);
         assert!(html.contains("\\u{202e}"));
@@ -326,7 +326,7 @@ fn replay_shows_nothing_that_cannot_be_seen() {
     reviewed(&suggestions);
 }
 
-/// The proposals as a review on a terminal shows them.
+/// The proposals as a terminal review shows them.
 fn reviewed(suggestions: &Path) {
     let command = format!(
         "'{}' replay review \"$SUGGESTIONS\"",
@@ -357,7 +357,7 @@ fn reviewed(suggestions: &Path) {
     assert!(shown.contains("1 of "), "{shown}");
 }
 
-/// A server as a few lines of Python, with a tool of an odd name.
+/// A server in a few lines of Python, with a tool whose name has these characters.
 const SERVER: &str = r#"
 import json, sys
 name = json.loads(sys.argv[1])

@@ -1,5 +1,5 @@
-//! `callwright mcp` with servers and clients that go beyond every bound: lists that take for ever to compile, lines without
-//! end, servers that crash. Nothing hangs, nothing grows, and what is recorded can be read by its owner only.
+//! `callwright mcp` with servers and clients that exceed every bound: lists that take forever to compile, endless
+//! lines, crashing servers. Nothing hangs, memory stays bounded, and recordings are readable by their owner only.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -55,8 +55,8 @@ fn plain_tool() -> Value {
     json!([{"name": "t", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}])
 }
 
-/// Two tools that take for ever to compile, or all memory, and an ordinary one: 4 kB whose compiled form doubles with each
-/// of its levels, and 39 kB of patterns.
+/// Two tools that would take forever or all memory to compile, and an ordinary one: 4 kB whose compiled form doubles
+/// with each level, and 39 kB of patterns.
 fn hostile_tools() -> Value {
     let mut all = json!({"a0": {"type": "object"}});
     for level in 1..60 {
@@ -79,7 +79,7 @@ fn hostile_tools() -> Value {
     ])
 }
 
-/// They pass unjudged, the tools beside them and those of other servers are judged, and a signal ends it all.
+/// The hostile tools pass unjudged, all other tools are judged, and a signal ends everything.
 #[test]
 fn hostile_lists_hold_up_nothing() {
     let folder = Folder::new();
@@ -106,7 +106,7 @@ fn hostile_lists_hold_up_nothing() {
             let judged = client.call(tool, &json!({"n": "many"}));
             assert_eq!(judged["isError"] == true, mode == "strict", "{judged}");
         }
-        // In the mode `warn` calls do not wait until the tools are compiled; they are judged after it.
+        // In `warn` mode calls do not wait for the tools to be compiled; they are judged afterwards.
         let verdicts = || -> Vec<Value> {
             let events = std::fs::read_to_string(&record).expect("a record");
             let events = events.lines().map(serde_json::from_str::<Value>);
@@ -188,7 +188,7 @@ fn resident(process: u32) -> u64 {
 
 #[test]
 fn a_line_without_end_has_a_bound() {
-    // From the server: it is ended, and what waits for it is answered.
+    // From the server: it is terminated, and pending requests are answered.
     let endless = "[sys.stdout.write('x' * 1_000_000) for _ in range(100_000)]";
     let options = ["--max-message-bytes", "4000000"];
     let mut client = start(&options, &plain_tool(), endless);
@@ -196,7 +196,7 @@ fn a_line_without_end_has_a_bound() {
     assert!(answer["error"]["message"].is_string(), "{answer}");
     assert!(resident(client.child.id()) < 80_000);
     assert!(client.said().contains("more than 4000000 bytes"));
-    // From the client: it gets an error, and the session goes on.
+    // From the client: it gets an error, and the session continues.
     let mut client = start(&options, &plain_tool(), ANSWER);
     for _ in 0..200 {
         client.send(&vec![b'x'; 1_000_000]);
@@ -219,7 +219,7 @@ fn the_size_of_arguments_is_a_setting() {
     assert!(text(&refused).contains("more than the 1000"), "{refused}");
 }
 
-/// What is recorded is enough to replay it, is its owner's alone, and holds no password.
+/// The recording is enough for a replay, is readable by its owner only, and contains no password.
 #[test]
 fn a_record_can_be_replayed_without_another_file() {
     let folder = Folder::new();
@@ -282,7 +282,7 @@ fn the_printed_entry_keeps_all_options() {
     );
 }
 
-/// A command behind `--listen` is served over HTTP, with a process for each session.
+/// A command after `--listen` is served over HTTP, with one process per session.
 #[test]
 fn a_command_is_served_over_http() {
     let server = server(&plain_tool(), ANSWER);
@@ -338,14 +338,14 @@ fn the_page_shows_the_calls_of_http_clients() {
         r#"callwright_failures_total{code="schema_violation"} 1"#,
         r#"callwright_requests_total{api="mcp",status="200"} "#,
     ] {
-        // Events take a moment.
+        // Events are counted asynchronously.
         eventually(line, || at("/callwright/metrics").contains(line));
     }
     let stats = at("/callwright/stats");
     for part in [
         r#""guards":"tools""#,
         r#""results_refused":1"#,
-        // What the model is told, in the style that was asked for.
+        // The refusal in the chosen style.
         "Please fix the parameters",
         "does not fit its schema",
     ] {

@@ -1,4 +1,4 @@
-// A real MCP client, the official one for TypeScript, that makes calls and prints what came of each, a line of JSON.
+// A real MCP client, the official one for TypeScript, that makes calls and prints each outcome as a line of JSON.
 //
 // mcp_calls.mjs NODE_MODULES CALLS COMMAND ARGUMENTS...
 //

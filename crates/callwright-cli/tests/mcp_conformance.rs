@@ -1,7 +1,7 @@
-//! The official conformance suite of MCP, with and without the guard in between: the same checks pass, the same fail.
+//! The official MCP conformance suite, with and without the guard in between: the same checks pass, and the same fail.
 //!
-//! The suite plays a client in front of a server that has all it asks for, and a server behind a client that does what it
-//! is told; both are of the official Python package. Where the suite or the package is missing, the test says so and
+//! The suite acts as a client of a server that has everything it asks for, and as a server for a client that follows
+//! its scenarios; both use the official Python package. If the suite or the package is missing, the test says so and
 //! passes.
 #![cfg(unix)]
 #![allow(
@@ -25,20 +25,20 @@ use support::{Folder, program};
 /// The older protocol with sessions, and the newer one without.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// Each scenario's checks and how they ended.
+/// The checks of each scenario, with their results.
 type Checks = BTreeMap<String, Vec<String>>;
 
-/// The suite, and a Node that is new enough for it.
+/// The suite, and a recent enough Node.
 fn suite() -> Option<[PathBuf; 2]> {
     let node = node_module("node/bin/node")?;
     let suite = node_module("@modelcontextprotocol/conformance/dist/index.js")?;
     Some([node, suite])
 }
 
-/// How often the suite is run until nothing fails: parts of it go by the clock, and machines are busy.
+/// How often the suite is run until nothing fails: parts of it depend on timing, and machines are busy.
 const TRIES: usize = 3;
 
-/// What comes of all of the suite that is about a revision.
+/// The results of all scenarios of a revision.
 fn checks(suite: &[PathBuf; 2], revision: &str, side: &[String]) -> Checks {
     let mut tries = (0..TRIES).map(|_| run(suite, revision, side));
     let first = tries.next().expect("one try");
@@ -66,23 +66,23 @@ fn run([node, suite]: &[PathBuf; 2], revision: &str, side: &[String]) -> Checks 
     checks
 }
 
-/// A check that fails where a machine is busy.
+/// A check that fails on a busy machine.
 const BY_THE_CLOCK: &str = "client-sse-retry-timing";
 
-/// How long the time is behind the name of a scenario: `-2026-07-28T12-00-00-000Z`.
+/// The length of the timestamp after the name of a scenario: `-2026-07-28T12-00-00-000Z`.
 const TIME: usize = 25;
 
-/// A folder for each scenario, named by the scenario and the time.
+/// Reads one folder per scenario, named after the scenario and the time.
 fn collect(folder: &Path, checks: &mut Checks) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        // Scenarios about logging in are in a folder below.
+        // Login scenarios are in a subfolder, and are skipped.
         let Ok(text) = std::fs::read_to_string(path.join("checks.json")) else {
             continue;
         };
         let name = path.file_name().expect("a name").to_string_lossy();
         let all: Vec<Value> = serde_json::from_str(&text).expect("checks");
-        // Those with `INFO` count requests.
+        // Checks with status `INFO` only count requests.
         let checked = all
             .iter()
             .filter(|check| check["status"] != "INFO" && check["id"] != BY_THE_CLOCK);

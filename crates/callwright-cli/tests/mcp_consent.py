@@ -1,6 +1,6 @@
 """A real MCP client that pays twice, with a user who answers: `mcp_consent.py HOW MODE ANSWER TOOL COMMAND... | URL`
 
-HOW is `form` if the client shows the user the forms that servers send, and `program` if it asks its user by itself.
+HOW is `form` if the client shows the user the forms that servers send, and `program` if it asks the user itself.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ how, mode, answer, tool, *server = sys.argv[1:]
 
 async def user(_context, params):
     print("asked", params.message)
-    # Others go on meanwhile.
+    # Other requests continue meanwhile.
     print("meanwhile", len((await client.list_tools()).tools))
     if answer in ("decline", "cancel"):
         return types.ElicitResult(action=answer)

@@ -1,7 +1,7 @@
-//! A user's yes gets through `callwright mcp`, from the official Python client to a real server: over stdio, over HTTP, in
-//! front of several servers, and from a client on stdio to a server that speaks HTTP.
+//! A user's consent passes through `callwright mcp`, from the official Python client to a real server: over stdio, over
+//! HTTP, with several servers, and from a client on stdio to an HTTP server.
 //!
-//! Where Python or its package is missing, the tests say so and pass.
+//! If Python or its package is missing, the tests say so and pass.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -15,10 +15,10 @@ use support::http::{Guard, Server};
 use support::mcp::{python, script, servers};
 use support::{Folder, program};
 
-/// What may run once: the operator says so.
+/// Marks the tool as destructive, so that it may run only once.
 const POLICY: &str = "[tool.\"*pay\"]\neffect = \"destructive\"\n";
 
-/// What the client prints.
+/// Runs the client, and returns what it prints.
 fn client(python: &str, how: &[&str], server: &[&str]) -> Vec<String> {
     let output = Command::new(python)
         .arg(script("mcp_consent.py"))
@@ -32,8 +32,7 @@ fn client(python: &str, how: &[&str], server: &[&str]) -> Vec<String> {
     printed.lines().map(str::to_owned).collect()
 }
 
-/// What the client prints behind each kind of guard: `several` in front of more than one server, `bridge` from stdio to
-/// HTTP.
+/// The client's output behind each kind of guard: `several` for more than one server, `bridge` for stdio to HTTP.
 fn behind(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
     let folder = Folder::new();
     let policy = folder.file("policy.toml", POLICY);
@@ -51,7 +50,7 @@ fn behind(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
             let file = servers(&folder, &json!({"bank": bank, "other": bank}));
             run(
                 "bank__pay",
-                // Python takes its time on a busy machine.
+                // Python starts slowly on a busy machine.
                 &[
                     &guarded[..],
                     &["--start-limit", "60", "--servers", utf8(&file)],
@@ -59,7 +58,7 @@ fn behind(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
                 .concat(),
             )
         }
-        // The same server, on stdio, for clients that speak HTTP.
+        // The same stdio server, for clients that use HTTP.
         "listen" => {
             let arguments = ["--policy", policy, "--", python, bank];
             let guard = Guard::listen(&mut program(), &arguments);

@@ -1,5 +1,5 @@
-// A real MCP client, the official one for TypeScript, that does all that it can with the official example server, and
-// prints what it got.
+// A real MCP client, the official one for TypeScript, that uses every feature of the official example server and prints
+// what it got.
 //
 // mcp_everything.mjs NODE_MODULES URL, or NODE_MODULES COMMAND ARGUMENTS...
 
@@ -12,7 +12,7 @@ const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
 function show(what, result) {
-  // Times and the names of sessions differ from run to run.
+  // Times and session names differ from run to run.
   const text = JSON.stringify(result ?? null)
     .replace(/\d+:\d+:\d+( [AP]M)?|\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "SESSION");
@@ -44,7 +44,7 @@ const transport = server.startsWith("http")
   : new StdioClientTransport({ command: server, args: rest, stderr: "inherit" });
 await client.connect(transport);
 show("server", [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()]);
-// The server adds some of its tools once it knows what the client can do.
+// The server adds some of its tools once it knows the client's capabilities.
 await sleep(500);
 
 const calls = [
@@ -79,7 +79,7 @@ const ref = { type: "ref/prompt", name: "completable-prompt" };
 await attempt("complete", () => client.complete({ ref, argument: { name: "department", value: "E" } }));
 await attempt("level", () => client.setLoggingLevel("debug"));
 const long = { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } };
-// The last one may come together with the result, and then the client says nothing of it.
+// The last one may arrive together with the result, and then the client does not report it.
 const onprogress = (progress) => progress.progress < progress.total && show("progress", progress);
 await attempt("long", () => client.callTool(long, { onprogress }));
 const longer = { ...long, arguments: { duration: 60, steps: 2 } };

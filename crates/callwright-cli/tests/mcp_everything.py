@@ -1,4 +1,4 @@
-"""A real MCP client that does all that it can with the official example server, and prints what it got."""
+"""A real MCP client that uses every feature of the official example server, and prints what it got."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from mcp.client.stdio import stdio_client
 
 warnings.simplefilter("ignore")
 
-# What the names begin with if there are several servers; it is not shown, nor is what others have.
+# The prefix of names when there are several servers. It is not shown, nor is anything of the other servers.
 PREFIX = os.environ.get("CALLWRIGHT_TEST_PREFIX", "")
 
 
@@ -64,12 +64,12 @@ CALLS = [
 async def converse(session):
     hello = await session.initialize()
     if PREFIX:
-        # One says it for all of them.
+        # callwright answers for all of them.
         assert hello.server_info.name == "callwright", hello
         hello = hello.protocol_version
     show("initialize", hello)
     show("ping", await session.send_ping())
-    # The server adds some of its tools once it knows what the client can do.
+    # The server adds some of its tools once it knows the client's capabilities.
     await asyncio.sleep(0.5)
     cursor = None
     while True:

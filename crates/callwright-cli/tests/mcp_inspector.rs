@@ -1,6 +1,6 @@
-//! `callwright mcp` behind the command line of the official MCP Inspector, as people try out a server.
+//! `callwright mcp` behind the command line of the official MCP Inspector, which people use to try out a server.
 //!
-//! Where the Inspector, its Node 22 or the server is missing, the test says so and passes.
+//! If the Inspector, its Node 22 or the server is missing, the test says so and passes.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -20,7 +20,7 @@ struct Inspector {
     server: Vec<String>,
 }
 
-/// What the Inspector prints as JSON, what it says besides, and whether it is content.
+/// The Inspector's JSON output, its stderr, and whether it succeeded.
 struct Inspected {
     result: Value,
     said: String,
@@ -40,7 +40,7 @@ impl Inspector {
         })
     }
 
-    /// Runs it with a server that is started by this command, and asks for something.
+    /// Runs the Inspector with a server started by this command, and sends a request.
     fn ask(&self, before: &[&str], question: &[&str]) -> Inspected {
         let output = Command::new(&self.node)
             .arg(&self.launcher)
@@ -59,7 +59,7 @@ impl Inspector {
         }
     }
 
-    /// The same through the guard, with and without the `--` that some programs take for their own.
+    /// The same through the guard, with and without the `--` that some programs consume themselves.
     fn ask_guarded(&self, question: &[&str]) -> Inspected {
         let program = program();
         let program = program.get_program().to_str().expect("UTF-8");
@@ -107,7 +107,7 @@ fn the_inspector_shows_what_the_model_would_hear() {
     assert!(!guarded.is_ok);
     assert_eq!(guarded.result["isError"], true);
     let text = guarded.result["content"][0]["text"].as_str();
-    // It makes a number of the argument before it sends it, and `NaN` is `null` in JSON.
+    // The Inspector converts the argument to a number before sending it, and `NaN` is `null` in JSON.
     let expected = "a: expected number, received null";
     assert!(text.is_some_and(|text| text.contains(expected)), "{text:?}");
     assert!(guarded.said.contains("1 refused"), "{}", guarded.said);

@@ -1,4 +1,4 @@
-// A server that takes for a call whatever `JSON.parse` does, and writes each that it sees to a file.
+// A server that accepts as a call whatever `JSON.parse` reads as one, and writes each to a file.
 
 import { appendFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -24,6 +24,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     take(JSON.parse(line.replace(/^\ufeff/, "")));
   } catch {
-    // Not for this reader.
+    // Not JSON for this reader.
   }
 }

@@ -1,6 +1,6 @@
-"""A server that takes for a call whatever can be taken for one, and writes each that it sees to a file.
+"""A server that accepts anything that can be read as a call, and writes each to a file.
 
-It reads lines as Python's text streams do, which end one at a carriage return, and names of members in any case.
+It reads lines as Python's text streams do, where a carriage return ends a line, and ignores the case of member names.
 """
 
 import io

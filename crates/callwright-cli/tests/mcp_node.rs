@@ -1,6 +1,6 @@
-//! `callwright mcp` between the official TypeScript client and official servers for Node.
+//! `callwright mcp` between the official TypeScript client and official Node servers.
 //!
-//! Where one of them is missing, the test says so and passes.
+//! If one of them is missing, the test says so and passes.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -28,13 +28,13 @@ fn server(name: &str) -> Option<String> {
     Some(file.to_str().expect("UTF-8").to_owned())
 }
 
-/// What precedes the command of a server, to guard it.
+/// The guard's command line, which goes before the command of a server.
 fn guard() -> Vec<String> {
     let program = program().get_program().to_str().expect("UTF-8").to_owned();
     vec![program, "mcp".to_owned(), "--".to_owned()]
 }
 
-/// What a script prints.
+/// Runs a script, and returns what it prints.
 fn output(name: &str, arguments: &[String]) -> String {
     let output = Command::new("node")
         .arg(script(name))
@@ -73,7 +73,7 @@ struct Everything(Child);
 
 impl Everything {
     fn start(server: &str) -> (Self, String) {
-        // It takes a port and does not say which it got, so it is given one that is free.
+        // The server does not report its port, so it is given a free one.
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = free.local_addr().expect("a port");
         drop(free);
@@ -109,14 +109,14 @@ fn the_typescript_client_sees_no_difference_over_http() {
     let (code, said) = guard_at.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("guarded: echo: 2 calls"), "{said}");
-    // A client on stdio in front of the same server.
+    // A stdio client in front of the same server.
     let mut bridge = guard();
     bridge.truncate(2);
     bridge.extend(["--upstream".to_owned(), url]);
     assert_eq!(transcript(&modules, &bridge), plain);
 }
 
-/// What comes of calls.
+/// Makes calls, and returns their outcomes.
 fn calls(modules: &Path, calls: &Value, server: &[String]) -> Vec<Value> {
     let modules = modules.to_str().expect("UTF-8").to_owned();
     let arguments = [vec![modules, calls.to_string()], server.to_vec()].concat();
@@ -140,7 +140,7 @@ fn files_are_read_and_written_as_without() {
     };
     let run = |before: Vec<String>, what: &dyn Fn(&str) -> Value| {
         let folder = Folder::new();
-        // The server resolves links in its own way.
+        // The server resolves symbolic links.
         let at = folder.path().canonicalize().expect("a folder");
         let at = at.to_str().expect("UTF-8").to_owned();
         let server = vec!["node".to_owned(), server.clone(), at.clone()];
@@ -190,7 +190,7 @@ fn files_are_read_and_written_as_without() {
     is_instruction(&guarded[3], "path: Required");
     is_instruction(&guarded[4], "content: Required");
     assert!(text(&guarded[5]).contains("read_text_file"), "{guarded:?}");
-    // The server alone takes none of these.
+    // The server alone rejects all of these.
     for result in &plain[1..] {
         let is_bad = result["isError"] == true || result.get("failed").is_some();
         assert!(is_bad, "{plain:?}");

@@ -1,4 +1,6 @@
-"""A real MCP server with one tool, which says how often it ran: `mcp_pay.py`, or `mcp_pay.py http`, which says its port."""
+"""A real MCP server with one tool, which reports how often it ran: `mcp_pay.py`, or `mcp_pay.py http`, which prints its
+port.
+"""
 
 import os
 import socket

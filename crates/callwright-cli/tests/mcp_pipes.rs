@@ -1,4 +1,4 @@
-//! `callwright mcp` between pipes: what passes, how it ends, and what it leaves behind.
+//! `callwright mcp` between pipes: what passes, how it ends, and what remains.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use support::mcp::{Client, eventually, runs};
 use support::program;
 
-/// Everything that `cat` sends back, after these bytes and the end.
+/// Sends these bytes and closes the input; returns everything that `cat` sends back.
 fn through_cat(mode: &str, bytes: &[u8]) -> Vec<u8> {
     let mut child = program()
         .args(["mcp", "--mode", mode, "--", "cat"])
@@ -38,7 +38,7 @@ fn bytes_pass_as_they_are() {
     let text = "long ".repeat(2_000_000);
     let long = format!("{{\"method\":\"x\",\"params\":[\"{text}\"]}}\n");
     let half: &[u8] = b"\n\n  \n[]\n{\"method\":\"x\"}";
-    // What cannot be read goes on where nothing may be changed.
+    // Where nothing may be changed, unreadable lines are passed on.
     let odd: &[u8] =
         b"\n\n  \n{\"id\":1,\n\xff\xfe not UTF-8\n[]\n[{}]\n\r{\"id\":null}\nhalf a mess";
     for (mode, sent) in [
@@ -80,7 +80,7 @@ fn a_server_that_ends_at_once_says_why() {
     eventually("it says something", || client.said().contains("module"));
     let answer = client.ask("initialize", &json!({}));
     let message = answer["error"]["message"].as_str().expect("an error");
-    // What it wrote to stderr is the operator's.
+    // Stderr is for the operator, so it is not in the error.
     assert_eq!(message, "the MCP server has exited: exit status: 7");
     let (_, code, said) = client.end();
     assert!(said.contains("no such module: x"), "{said}");
@@ -90,7 +90,7 @@ fn a_server_that_ends_at_once_says_why() {
 
 #[test]
 fn everybody_who_waits_is_answered() {
-    // Reads three requests, answers the second, and half of the third.
+    // Reads three requests, answers the second, and writes half of an answer to the third.
     let script =
         r#"read a; read b; read c; echo '{"id":2,"result":{}}'; printf '{"id":3,'; exit 1"#;
     let mut client = Client::new(&[], &["sh", "-c", script]);
@@ -109,7 +109,7 @@ fn everybody_who_waits_is_answered() {
     assert_eq!(client.end().1, Some(1));
 }
 
-/// A server that says its number, and its child's, and goes on whatever it is told.
+/// A server that prints its process id and its child's, and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; sleep 1000 & echo $$ $!; while :; do sleep 0.1; done";
 
 fn numbers(client: &mut Client) -> Vec<String> {
@@ -172,11 +172,11 @@ fn a_server_sees_the_end_if_we_are_killed() {
 
 #[test]
 fn a_server_that_has_ended_is_no_zombie() {
-    // The client takes its time with the last line, and we wait for it; the server is waited for all the same.
+    // The guard waits while the client is slow to read the last line, and still reaps the server.
     let script = "echo $$; yes '{\"method\":\"x\"}' | head -c 3000000; exit 4";
     let mut client = Client::new(&[], &["sh", "-c", script]);
     let numbers = numbers(&mut client);
-    // Nobody reads yet, so it cannot end.
+    // The client does not read yet, so the server cannot exit.
     std::thread::sleep(Duration::from_millis(300));
     assert!(runs(&numbers[0]));
     let mut count = 0;
@@ -202,7 +202,7 @@ fn a_slow_reader_does_not_take_our_memory() {
         let line = status.lines().find(|line| line.starts_with("VmRSS"));
         let kilobytes: Option<u64> =
             line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        // It has 10 MB anyway; `yes` writes gigabytes in this time.
+        // The guard takes 10 MB in any case; `yes` writes gigabytes in this time.
         assert!(kilobytes.expect("a number") < 64 * 1024, "{status}");
     }
     let answer: Value = client.receive();

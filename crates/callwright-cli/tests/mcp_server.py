@@ -1,4 +1,4 @@
-"""A real MCP server with tools that go wrong. Its list of tools has two pages."""
+"""A real MCP server with tools that fail in various ways. Its tool list has two pages."""
 
 import asyncio
 import os
@@ -50,7 +50,7 @@ def text(text, **more):
 async def call_tool(context, params):
     given = params.arguments or {}
     if params.name == "add":
-        # No int() here: only numbers add up.
+        # No int() here: only numbers can be added.
         return text(str(given["a"] + given["b"] + 0))
     if params.name == "crash":
         os.write(2, b"Traceback: the disk is on fire\n")

@@ -1,7 +1,7 @@
 //! `callwright mcp` between real servers and real clients: the official Python package, and the official example server
 //! for Node.
 //!
-//! Where one of them is missing, the test says so and passes.
+//! If one of them is missing, the test says so and passes.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -69,7 +69,7 @@ fn calls_are_judged_and_recorded() {
     let options = ["--record", record.to_str().expect("UTF-8")];
     let mut client = Client::with_bad_tools(&python, &options);
 
-    // Nobody has asked for the tools yet, so the guard does.
+    // The client has not listed the tools, so the guard does.
     let good = client.call("add", &json!({"a": 2, "b": 3}));
     assert_eq!((text(&good), &good["isError"]), ("5", &json!(false)));
 
@@ -84,7 +84,7 @@ fn calls_are_judged_and_recorded() {
     assert_eq!(unknown["isError"], true);
     assert!(text(&unknown).contains("weather"), "{unknown}");
 
-    // The answer does not keep the tool's own promise.
+    // The result does not match the tool's output schema.
     let broken = client.call("weather", &json!({"city": "Oslo"}));
     assert_eq!(broken["isError"], true);
     assert!(text(&broken).contains("degrees"), "{broken}");
@@ -118,7 +118,7 @@ fn calls_are_judged_and_recorded() {
 fn warnings_change_nothing() {
     let Some(python) = python() else { return };
     let mut client = Client::with_bad_tools(&python, &["--mode", "warn"]);
-    // The tool itself gets to see it.
+    // The call reaches the tool.
     let bad = client.call("add", &json!({"a": "five", "b": "six"}));
     assert!(!bad.to_string().contains("integer"), "{bad}");
     let broken = client.call("weather", &json!({"city": "Oslo"}));
@@ -197,7 +197,7 @@ fn a_result_of_fifty_megabytes_is_cut_and_says_so() {
 fn a_thousand_calls_at_once_are_all_answered() {
     let Some(python) = python() else { return };
     let folder = Folder::new();
-    // By default 500 calls of a tool are enough for a turn.
+    // The default limit is 500 calls of a tool per turn.
     let policy = folder.file("policy.toml", "[loops]\ntool_calls = false\n");
     let options = ["--policy", policy.to_str().expect("UTF-8")];
     let mut client = Client::with_bad_tools(&python, &options);

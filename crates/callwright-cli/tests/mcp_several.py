@@ -1,4 +1,4 @@
-"""A real MCP client of several servers, which takes whatever lifecycle they have, and prints what it got."""
+"""A real MCP client of several servers, which accepts whatever lifecycle they use, and prints what it got."""
 
 import asyncio
 import json

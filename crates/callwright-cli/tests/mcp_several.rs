@@ -1,6 +1,6 @@
-//! `callwright mcp --servers`: several servers as one, real ones and some that do not behave.
+//! `callwright mcp --servers`: several servers as one, both real and misbehaving ones.
 //!
-//! Where Python or Node is missing, the test says so and passes.
+//! If Python or Node is missing, the test says so and passes.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use support::mcp::{Client, python, script, servers, text};
 use support::{Folder, program};
 
-/// The entry of the server with the bad tools.
+/// The entry for the server with the bad tools.
 fn bad_tools(python: &str) -> Value {
     json!({"command": python, "args": [script("mcp_server.py")]})
 }
@@ -75,7 +75,7 @@ fn all_that_the_example_server_can_do_passes_beside_its_twin() {
     );
 }
 
-/// Ends with its input.
+/// Ends when its input is closed.
 struct HttpServer(Child, u16);
 
 impl HttpServer {
@@ -134,7 +134,7 @@ fn headers_go_with_every_request_and_are_told_to_nobody() {
     assert!(!said.contains("hunter2"), "{said}");
 }
 
-/// What a real client gets that takes whatever lifecycle there is.
+/// Runs a real client that accepts any lifecycle, and returns what it got.
 fn converse(python: &str, file: &Path, calls: &Value) -> (Vec<String>, String) {
     let output = Command::new(python)
         .arg(script("mcp_several.py"))
@@ -181,11 +181,11 @@ fn servers_of_all_kinds_go_together() {
         assert_eq!(got[1].contains("old__echo"), protocol == "2025-11-25");
         assert_eq!(got[2], "bad__add False 5", "{said}");
         assert_eq!(got[3], "web__add False 5", "{said}");
-        // Repaired before it reached the server, which takes no text.
+        // Repaired before it reached the server, which does not accept text.
         assert_eq!(got[4], "web__twice False 42", "{said}");
         assert!(got[5].contains("web__add"), "{got:?}");
         assert!(got[6].contains("exit status: 7"), "{got:?}");
-        // It is started again, sooner or later.
+        // The server is restarted eventually.
         let is_back = got[7].starts_with("bad__add False");
         assert!(is_back || got[7].ends_with("exit status: 7"), "{got:?}");
         assert!(said.contains("the disk is on fire"), "{said}");
@@ -212,7 +212,7 @@ fn a_policy_knows_the_names_that_the_model_knows() {
         policy.to_str().expect("UTF-8"),
         "--record",
         record.to_str().expect("UTF-8"),
-        // Python takes its time on a busy machine.
+        // Python starts slowly on a busy machine.
         "--start-limit",
         "60",
     ];
@@ -229,7 +229,7 @@ fn a_policy_knows_the_names_that_the_model_knows() {
         20_000_000
     );
     let mut waiting = HashSet::new();
-    // A thousand calls in all are enough for a turn.
+    // A turn is limited to a thousand calls in total.
     for number in 0..900 {
         let name = if number % 2 == 0 {
             "one__wait"

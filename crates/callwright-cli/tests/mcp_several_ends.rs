@@ -1,4 +1,4 @@
-//! `callwright mcp --servers`: how servers begin and end, together and one by one, and files that are wrong.
+//! `callwright mcp --servers`: how servers start and end, together and one by one, and invalid files.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::mcp::{Client, eventually, runs, servers, text};
 use support::{Folder, program};
 
-/// A server that says its number on stderr, and answers everything with an empty result.
+/// A server that prints its process id on stderr, and answers everything with an empty result.
 const ANSWERS: &str = r#"echo "number $$" >&2; while read -r line; do
     id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
     [ -n "$id" ] && echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}],\"content\":[{\"type\":\"text\",\"text\":\"$WHO in $PWD\"}]}}"
@@ -21,7 +21,7 @@ fn shell(script: &str) -> Value {
     json!({"command": "sh", "args": ["-c", script]})
 }
 
-/// The number that a server has said.
+/// The process id that a server printed.
 fn number(client: &Client, server: &str) -> String {
     let begin = format!("[{server}] number ");
     eventually("it says its number", || client.said().contains(&begin));
@@ -52,7 +52,7 @@ fn one_that_is_killed_costs_nobody_the_others() {
     let killed = Command::new("kill").args(["-KILL", &second]).status();
     assert!(killed.expect("kill runs").success());
     for _ in 0..2 {
-        // It is gone, and then there is another one.
+        // One when it exits, one when it has been restarted.
         assert_eq!(
             client.receive()["method"],
             "notifications/tools/list_changed"
@@ -121,7 +121,7 @@ fn one_that_hangs_costs_nobody_the_others() {
     let number = number(&client, "hangs");
     client.shake_hands();
     assert_eq!(names(&mut client), ["good__t"]);
-    // More than its pipe holds: nobody waits for it.
+    // More than its pipe holds: nothing waits for it.
     for _ in 0..20 {
         let long = "x".repeat(50_000);
         client.request(

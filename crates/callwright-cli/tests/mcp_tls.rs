@@ -1,6 +1,6 @@
-//! `callwright mcp` in front of a server behind `https`, in a build with the feature `tls`.
+//! `callwright mcp` in front of an `https` server, in a build with the feature `tls`.
 //!
-//! Where `openssl` or the Python package is missing, the test says so and passes.
+//! If `openssl` or the Python package is missing, the test says so and passes.
 #![cfg(all(unix, feature = "tls"))]
 #![allow(
     clippy::expect_used,
@@ -18,7 +18,7 @@ use support::http::{Guard, Server, call, post, rest, session};
 use support::mcp::{python, script};
 use support::{Folder, program};
 
-/// A certificate that nobody knows, and its key.
+/// Creates a self-signed certificate and its key.
 fn make(certificate: &Path, key: &Path) -> bool {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-nodes", "-newkey", "ec", "-days", "2"])
@@ -61,7 +61,7 @@ fn a_server_behind_https_is_guarded_if_it_is_known() {
     assert!(bad.contains("Please rewrite the input"), "{bad}");
     assert_eq!(guard.end().0, Some(0));
 
-    // Who is not known is not talked to.
+    // A server with an untrusted certificate is refused.
     let other = folder.path().join("other.pem");
     assert!(make(&other, &folder.path().join("other-key.pem")));
     let guard = Guard::start_by(&mut knows(&other), &server.url, &[]);

@@ -1,5 +1,5 @@
-//! `callwright mcp` when a part is killed, and when everybody comes at once: nothing is lost, nothing comes twice, nobody is
-//! left behind.
+//! `callwright mcp` when a part is killed, and when many calls come at once: nothing is lost, nothing is sent twice,
+//! and no process is left running.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -23,7 +23,7 @@ fn kill(process: &str) {
 
 #[test]
 fn a_server_that_is_killed_in_the_middle_of_calls_is_told() {
-    // It says who it is once it has got two messages, and never answers. The call waits for the list of tools.
+    // The server prints its process id after two messages, and never answers. The call waits for the list of tools.
     let script = "read first; read second; echo $$; cat >/dev/null";
     let mut client = Client::new(&[], &["sh", "-c", script]);
     client.request("resources/list", &json!({}));
@@ -45,7 +45,7 @@ fn a_server_that_is_killed_in_the_middle_of_calls_is_told() {
 
 #[test]
 fn a_client_that_crashes_leaves_nothing_behind() {
-    // The client is a shell of its own, so that its ends of the pipes go when it is killed.
+    // The client is a separate process, so that its pipe ends close when it is killed.
     let folder = Folder::new();
     let told = folder.path().join("server");
     let server = format!("echo $$ > {}; yes '{{}}'", told.display());
@@ -85,10 +85,10 @@ fn a_guard_that_is_killed_is_followed_by_another() {
     assert!(line.contains("200"), "{line}");
     guard.child.kill().expect("it runs");
     guard.child.wait().expect("it ends");
-    // Half an answer is no answer.
+    // The truncated answer is not completed.
     let half = rest(answer);
     assert!(!half.ends_with("0\r\n\r\n"), "{half}");
-    // The session is the server's, so it goes on; what the guard knew of it is learned anew.
+    // The session belongs to the server, so it continues; the new guard learns the tools again.
     let guard = Guard::start(&server.url, &[]);
     let refused = call(2, "test_sampling", &json!({"prompt": {}}));
     let refused = rest(post(&guard.url, Some(&name), &refused));
@@ -113,7 +113,7 @@ fn a_server_that_is_killed_behind_http_is_told() {
     bridge.ask("initialize", &hello);
     bridge.send(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
     let params = call(9, "test_elicitation", &json!({"message": "?"}));
-    // Both wait for what nobody says.
+    // Both wait for an answer that never comes.
     let mut answer = post(&guard.url, Some(&name), &params);
     let mut line = String::new();
     while !line.contains("elicitation/create") {
@@ -124,7 +124,7 @@ fn a_server_that_is_killed_behind_http_is_told() {
     assert_eq!(bridge.receive()["method"], "elicitation/create");
     server.child.kill().expect("it runs");
     server.child.wait().expect("it ends");
-    // The stream of a session can be taken up again, so it is cut off as the server's was.
+    // The stream of a session can be resumed, so it is cut off where the server's was.
     let answer = rest(answer);
     assert!(!answer.ends_with("0\r\n\r\n"), "{answer}");
     let again = rest(post(
@@ -148,10 +148,10 @@ fn a_server_that_is_killed_behind_http_is_told() {
     assert_eq!(bridge.end().1, Some(0));
 }
 
-/// How many calls are under way at once.
+/// How many calls are in progress at once.
 const MANY: usize = 1_000;
 
-/// A server that has one tool and answers no call before all have come.
+/// A server with one tool that answers no call before all have arrived.
 fn patient() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("a port"));

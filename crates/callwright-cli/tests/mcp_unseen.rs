@@ -1,7 +1,7 @@
-//! Whatever a lenient server takes for a call, `callwright mcp` has judged and recorded: thousands of odd lines, read by
-//! Python's and by Node's own JSON.
+//! Whatever a lenient server accepts as a call, `callwright mcp` has judged and recorded: thousands of odd lines, read
+//! by Python's and Node's own JSON parsers.
 //!
-//! Where one of them is missing, its test says so and passes.
+//! If one of them is missing, its test says so and passes.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -19,7 +19,7 @@ use serde_json::Value;
 use support::Folder;
 use support::mcp::{Client, script};
 
-/// Numbers that look random, and are the same each time.
+/// Pseudorandom numbers with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -35,7 +35,7 @@ impl Dice {
     }
 }
 
-/// A line that somebody may take for a call with this number.
+/// A line that some server may accept as a call with this number.
 fn line(number: usize, dice: &mut Dice) -> Vec<u8> {
     let call = |tool: &str| {
         format!(
@@ -47,7 +47,7 @@ fn line(number: usize, dice: &mut Dice) -> Vec<u8> {
     for _ in 0..dice.up_to(2) {
         let at = dice.up_to(text.len());
         match dice.up_to(11) {
-            // A member once more, or under another name.
+            // A duplicate member, or a member under another name.
             0 => {
                 let member = dice.one(&[
                     r#""method":"ping","#,
@@ -119,7 +119,7 @@ fn replaced(text: &[u8], from: &str, to: &str) -> Vec<u8> {
 
 type Calls = BTreeMap<(String, String), usize>;
 
-/// The calls of a file, each with how often it is there.
+/// The calls in a file, each with the number of times it occurs.
 fn calls(file: &Path, read: impl Fn(&Value) -> Option<(Value, Value)>) -> Calls {
     let mut calls = Calls::new();
     for line in std::fs::read_to_string(file).expect("a file").lines() {

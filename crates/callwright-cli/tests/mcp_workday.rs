@@ -1,7 +1,7 @@
-//! A day of ordinary work with real servers behind `callwright mcp`: what people do twice, they do twice. Nothing of it is
+//! An ordinary day of work with real servers behind `callwright mcp`, including legitimate repetitions. Nothing is
 //! refused.
 //!
-//! Where a server is missing, its test says so and passes.
+//! If a server is missing, its test says so and passes.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use support::Folder;
 use support::mcp::{Client, node_module, text};
 
-/// Somebody at work.
+/// A working session with one server.
 struct Work {
     client: Client,
     calls: usize,
@@ -32,13 +32,13 @@ impl Work {
         Work { client, calls: 0 }
     }
 
-    /// Calls a tool, which works.
+    /// Calls a tool and expects success.
     fn does(&mut self, tool: &str, arguments: &Value) -> String {
         let id = self
             .client
             .request("tools/call", &json!({"name": tool, "arguments": arguments}));
         let mut answer = self.client.receive();
-        // Servers tell of changes meanwhile.
+        // Servers send change notifications meanwhile.
         while answer["id"] != id {
             answer = self.client.receive();
         }
@@ -48,7 +48,7 @@ impl Work {
         text(result).to_owned()
     }
 
-    /// Goes home: nothing was refused.
+    /// Ends the session and checks that nothing was refused.
     fn ends(self) {
         let calls = self.calls;
         let (_, _, said) = self.client.end();
@@ -80,7 +80,7 @@ fn files() {
     assert_eq!(work.does("read_text_file", &read), "one\n");
     work.does("edit_file", &edit("one", "two"));
     assert_eq!(work.does("read_text_file", &read), "two\n");
-    // Back to the draft, with the same call as at first.
+    // Back to the draft, with the same call as before.
     work.does("write_file", &draft);
     assert_eq!(work.does("read_text_file", &read), "one\n");
     work.does("edit_file", &edit("one", "two"));
@@ -171,7 +171,7 @@ fn a_repository() {
                 .contains(&format!("+{edit}"))
         );
         work.does("git_add", &add);
-        // A second thought, before it is staged again.
+        // A late change, before it is staged again.
         if edit == 2 {
             work.does("git_reset", &here);
             folder.file("a.txt", "2, better\n");

@@ -12,13 +12,13 @@ const TOOLS: &str = r#"[
         "required": ["query"]}},
     {"name": "get_order", "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}}}]"#;
 
-/// The same call in three rounds of a conversation, with the same result.
+/// The same call with the same result in three rounds of a conversation.
 const THRICE: &str = r#"{"tool": "search", "arguments": {"query": "a"}, "session": "s", "round": 1, "output": "none"}
 {"tool": "search", "arguments": {"query": "a"}, "session": "s", "round": 2, "output": "none"}
 {"tool": "search", "arguments": {"query": "a"}, "session": "s", "round": 3, "output": "none"}
 "#;
 
-/// `check --format json --policy callwright.toml` in a folder of its own, with more flags.
+/// `check --format json --policy callwright.toml` in a temporary folder, with more flags.
 fn check(policy: impl AsRef<[u8]>, calls: &str, flags: &[&str]) -> Run {
     let folder = Folder::new();
     folder.file("tools.json", TOOLS);

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use support::replay::{TOOLS, log, replay, replay_json, without_files};
 use support::{Folder, program, repository, run};
 
-/// These documents show what is printed for the example, as it is.
+/// These documents show the exact output for the example.
 #[test]
 fn the_documents_show_what_is_printed() {
     let shown = run(program().current_dir(repository()).args([
@@ -32,7 +32,7 @@ fn the_documents_show_what_is_printed() {
     );
 }
 
-/// The guide shows a comparison too.
+/// The guide also shows a comparison.
 #[test]
 fn a_report_in_every_form() {
     let folder = Folder::new();
@@ -71,8 +71,7 @@ fn nothing_to_object_to_is_zero() {
     assert_eq!(report["headline"], "The only call fits its schema.");
 }
 
-/// Proposals are applied, and the new tools only allow more.
-/// Results that stand in another record than their call are compared too.
+/// Parts that are split by session merge into the same report as the whole log.
 #[test]
 fn parts_say_the_same_as_the_whole() {
     let folder = Folder::new();
@@ -82,7 +81,7 @@ fn parts_say_the_same_as_the_whole() {
     let (code, whole) = replay_json(&tools, &whole);
     let mut parts = Vec::new();
     for part in 0..3 {
-        // By session, since a conversation in two parts is seen as two.
+        // Split by session, because a conversation in two parts counts as two.
         let lines = text.lines().enumerate();
         let lines: Vec<&str> = lines
             .filter(|(call, _)| call % 12 % 3 == part)
@@ -100,7 +99,7 @@ fn parts_say_the_same_as_the_whole() {
         parts.push(summary);
     }
     parts.rotate_left(1);
-    // A part that is given twice counts once.
+    // A part given twice counts once.
     parts.push(parts[0].clone());
     let merged = run(program()
         .args(["replay", "merge", "--format", "json"])
@@ -117,7 +116,7 @@ fn parts_say_the_same_as_the_whole() {
     assert_eq!(without_files(&merged), without_files(&whole));
     let packed = fs::read(&parts[0]).expect("written");
     assert_eq!(packed[..2], [0x1f, 0x8b]);
-    // The same part, made of another log.
+    // The same part number, from another log.
     let log = folder.file("other.jsonl", log(30));
     let other = folder.path().join("other.json.gz");
     run(program()

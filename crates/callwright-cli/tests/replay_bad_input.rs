@@ -1,4 +1,4 @@
-//! Logs that are not what they should be: each has its line in the report, and nothing is lost silently.
+//! Malformed logs: each problem has its line in the report, and nothing is lost silently.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use support::replay::{TOOLS, log};
 use support::{Folder, Run, program, run};
 
-/// A replay of this log with [`TOOLS`]; the text is put on one line.
+/// A replay of this log with [`TOOLS`], its text joined into one line.
 fn replay(name: &str, content: impl AsRef<[u8]>, with_tools: bool) -> Run {
     let folder = Folder::new();
     let log = folder.file(name, content);
@@ -133,7 +133,7 @@ fn a_bad_line_among_good_ones_changes_no_exit_code() {
     );
 }
 
-/// As the `gzip` program packs it; nothing if there is none.
+/// Compressed by the `gzip` program; `None` if it is not installed.
 fn packed(text: &str) -> Option<Vec<u8>> {
     let mut child = Command::new("gzip")
         .arg("-c")
@@ -159,7 +159,7 @@ fn gzip_whole_and_cut_off() {
         1,
         &["of 3,000 calls break their schema."],
     );
-    // What a file is, is told by its bytes.
+    // Files are recognised by their content, not by their name.
     says(
         &replay("log.jsonl", &packed, true),
         1,
@@ -261,7 +261,7 @@ fn options_that_cannot_be_right() {
     assert_eq!(run(program().arg("replay")).code, 2);
 }
 
-/// What a run reads, and what it has written, is not replaced.
+/// An output never overwrites an input or another output.
 #[test]
 fn no_output_replaces_an_input_or_another_output() {
     let folder = Folder::new();

@@ -87,7 +87,7 @@ impl Suggested {
         }
     }
 
-    /// `apply` of these numbers to some tools.
+    /// Applies the proposals with these numbers to some tools.
     fn accept(&self, numbers: &str, tools: &Path, output: &Path) -> Run {
         let accept = format!("--accept={numbers}");
         apply(&[
@@ -148,7 +148,7 @@ fn proposals_make_a_round_trip() {
     assert_eq!((code, &same["changes"]), (0, &json!([])));
 }
 
-/// What cannot be applied changes nothing and says why.
+/// A proposal that cannot be applied changes nothing and says why.
 #[test]
 fn what_cannot_be_applied_says_why() {
     let suggested = Suggested::new();

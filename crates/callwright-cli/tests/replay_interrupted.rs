@@ -1,4 +1,4 @@
-//! A replay that is interrupted and goes on; a review on a terminal that is broken off and goes on.
+//! Resuming an interrupted replay, and an interrupted review on a terminal.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use support::replay::{TOOLS, log, replay};
 use support::{Folder, Run, program};
 
-/// How much is written before the interruption: several pieces of a log.
+/// How much is written before the interruption: several blocks of a log.
 const BEFORE: usize = 3_000_000;
 
 /// How much is written at most. A program that does not stop would read all of it.
@@ -47,7 +47,7 @@ fn end(child: Child) -> Run {
     }
 }
 
-/// Calls without sessions, which have no loops: those are counted anew after an interruption.
+/// Calls without sessions, and so without loops, which are counted from zero after an interruption.
 fn line(call: usize) -> String {
     let limit = if call % 9 == 4 {
         "\"many\"".to_owned()
@@ -72,7 +72,7 @@ fn interrupted(tools: &Path, state: &Path, options: &[String]) -> Run {
         }
         written += line.len();
         if written > BEFORE && !told {
-            // It has read the beginning, so it listens.
+            // It has read the beginning, so its signal handler is installed.
             let kill = Command::new("kill").args(["-INT", &process]).status();
             assert!(kill.expect("kill runs").success());
             told = true;
@@ -104,7 +104,7 @@ fn an_interrupted_run_goes_on() {
     assert!(done > 0);
     assert!(state.exists());
 
-    // The same log again, with an end this time.
+    // The same log again, this time with an end.
     let whole: String = (0..done + 5_000).map(line).collect();
     let finish = |state: &Path| {
         let mut child = start(&tools, state, &[]);
@@ -144,8 +144,8 @@ detail = "nothing was found"
 hint = "Search for something else."
 "#;
 
-/// Counts of different settings do not add up. The names of settings are all that a state could be mistaken by, so every
-/// way to change one is tried, with everything else as it was.
+/// Counts made with different settings cannot be added. The names of settings are the only protection against mixing up
+/// states, so every way to change one is tried, with everything else unchanged.
 #[test]
 fn a_state_of_other_settings_is_refused_by_name() {
     let folder = Folder::new();
@@ -226,7 +226,7 @@ fn a_state_of_other_settings_is_refused_by_name() {
         );
         assert_eq!(fs::read_to_string(&state).expect("a state"), saved);
     }
-    // A copy of the same files is the same settings.
+    // A copy of the same files counts as the same settings.
     let copy = folder.file("copy.toml", POLICY);
     let mut child = start(&tools, &state, &with(&copy, &["--repair", "lossless"]));
     drop(child.stdin.take());
@@ -262,7 +262,7 @@ fn a_state_of_an_earlier_version_is_refused() {
     );
 }
 
-/// Types these keys into `callwright replay review` on a terminal. Nothing if there is no `script`.
+/// Types these keys into `callwright replay review` on a terminal. `None` if there is no `script` program.
 fn review(suggestions: &Path, keys: &str) -> Option<String> {
     let command = format!(
         "'{}' replay review '{}'",
@@ -279,7 +279,7 @@ fn review(suggestions: &Path, keys: &str) -> Option<String> {
         eprintln!("skipped: no `script`, which makes a terminal");
         return None;
     };
-    // The keyboard stays there until the end.
+    // Standard input stays open until the end.
     let mut keyboard = child.stdin.take().expect("piped");
     keyboard.write_all(keys.as_bytes()).expect("typed");
     let mut shown = String::new();
@@ -338,7 +338,7 @@ fn a_review_goes_on_where_it_was_broken_off() {
     assert!(!shown.contains("1 of 2"), "the first is decided: {shown}");
     assert!(shown.contains("1 accepted, 0 open"), "{shown}");
     assert_eq!(decisions(&suggestions), ["accepted", "rejected"]);
-    // What was accepted is what `apply` takes.
+    // `apply` takes what was accepted.
     let applied = support::run(
         program()
             .args(["replay", "apply", "--tools"])

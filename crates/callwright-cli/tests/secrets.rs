@@ -1,4 +1,4 @@
-//! The program shows no secret: not in a table, not in words, not in a report.
+//! The program shows no secret, whether in a table, in a message or in a report.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[path = "../../callwright/tests/secrets/cases.rs"]
@@ -13,7 +13,7 @@ use cases::{Case, leak};
 use serde_json::{Value, json};
 use support::{Folder, program, run};
 
-/// Cases out of a fixed sequence of bytes, each with a tool of its own.
+/// Cases from a fixed pseudorandom sequence, each with its own tool.
 fn all_cases(count: usize) -> Vec<Case> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut made = (0..).map(|number: usize| {
@@ -25,7 +25,7 @@ fn all_cases(count: usize) -> Vec<Case> {
         });
         Case::new(&bytes.collect::<Vec<u8>>(), &format!("tool{number}"))
     });
-    // Numbers are found by chance in times and sizes.
+    // Numeric tokens would also match times and sizes by chance.
     let letters = made.by_ref().filter(|case| case.token.starts_with('z'));
     letters.take(count).collect()
 }
@@ -133,7 +133,7 @@ fn a_replay_shows_no_secret() {
     }
 }
 
-/// A tool that marks an enum, and a model that sends another value often.
+/// A tool with a secret enum, and a model that often sends another value.
 const MARKED_ENUM: &str = r#"[{"name": "unlock", "inputSchema": {
     "type": "object", "properties": {"code": {"enum": ["swordfish-one", "swordfish-two"], "writeOnly": true},
                                      "door": {"type": "string"}}}}]"#;

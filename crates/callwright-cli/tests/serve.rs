@@ -1,4 +1,4 @@
-//! `callwright serve` as a program: in front of an API that runs here, reloaded and ended by signals.
+//! `callwright serve` as a program: in front of a local API, reloaded and stopped by signals.
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
@@ -20,7 +20,7 @@ use support::{Folder, program};
 const REQUEST: &str = r#"{"model":"m","messages":[],"tools":[{"type":"function","function":{"name":"read_file","parameters":{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"integer"}},"required":["path"]}}}]}"#;
 const ANSWER: &str = r#"{"id":"c1","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"a.txt\",\"lines\":\"3\"}"}}]},"finish_reason":"tool_calls"}]}"#;
 
-/// An API that gives one answer to everything, after some time.
+/// An API that answers everything the same, after a delay.
 fn api(delay: Duration) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let at = listener.local_addr().expect("an address");
@@ -59,7 +59,7 @@ fn answer(mut stream: TcpStream, delay: Duration) {
     );
 }
 
-/// The program, and what it writes to stderr.
+/// The running program and its stderr.
 struct Serving {
     child: Child,
     said: Receiver<String>,
@@ -96,7 +96,7 @@ impl Serving {
         serving
     }
 
-    /// The next line that holds this text.
+    /// The next line that contains this text.
     fn line(&self, text: &str) -> String {
         loop {
             let line = self.said.recv_timeout(Duration::from_secs(20)).expect(text);
@@ -151,7 +151,7 @@ fn a_call_is_repaired_recorded_and_replayed() {
     assert_eq!(serving.end(), 0);
     let recorded = std::fs::read_to_string(&record).expect("records");
     assert!(recorded.contains(r#""verdict":"repaired""#), "{recorded}");
-    // The tools are on record as well.
+    // The tools are recorded as well.
     let run = program()
         .args(["replay", "--format", "json"])
         .arg(&record)
@@ -219,7 +219,7 @@ fn the_page_can_have_an_address_of_its_own() {
     };
     assert!(get(admin, "/metrics").contains("callwright_calls_total"));
     assert!(get(admin, "/callwright/").contains("<title>callwright</title>"));
-    // On the clients' address the path belongs to the API.
+    // On the clients' address this path belongs to the API.
     assert!(get(&serving.address, "/callwright/metrics").contains("finish_reason"));
     assert_eq!(serving.end(), 0);
 }

@@ -1,4 +1,4 @@
-//! What the program says about itself: first words, version, completions, manual pages.
+//! What the program prints about itself: first lines, version, completions, manual pages.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -60,7 +60,7 @@ fn completions_are_scripts() {
     assert_eq!(unknown.code, 2);
 }
 
-/// A real bash completes with it.
+/// A real bash loads the completions.
 #[cfg(target_os = "linux")]
 #[test]
 fn bash_completes() {

@@ -1,7 +1,7 @@
-"""A real MCP client that does what a scenario of the official conformance suite is about. `client.py WAY URL`
+"""A real MCP client for the scenarios of the official conformance suite. `client.py WAY URL`
 
-The suite says in the environment which scenario it is, and which revision of the protocol. The way to its server is
-`direct`, or through the program that `CALLWRIGHT` names: over `http`, or over `stdio`.
+The suite passes the scenario and the protocol revision in environment variables. WAY is `direct`, or `http` or `stdio`
+to connect through the program named by `CALLWRIGHT`.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 SCENARIO = os.environ["MCP_CONFORMANCE_SCENARIO"]
 if SCENARIO.startswith("auth/"):
-    # Who logs in compares the server's name with the address it came to, which is the guard's.
+    # Login compares the server's name with the URL that the client used, which is the guard's.
     sys.exit()
 
 import asyncio
@@ -21,7 +21,7 @@ import mcp.types as types
 from mcp import StdioServerParameters
 from mcp.client.client import Client
 
-# This scenario's own server only knows the older protocols, whatever the suite says.
+# This scenario's own server only supports the older protocols, whatever the suite says.
 IS_MODERN = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"] >= "2026" and SCENARIO != "json-schema-ref-no-deref"
 VALUES = {"string": "x", "integer": 5, "number": 3, "boolean": False, "object": {}, "array": [], "null": None}
 
@@ -74,7 +74,7 @@ async def main(server):
 
 
 def guard_listens(guard, url):
-    """Where the guard is, once it is there."""
+    """Returns the guard's address once it is listening."""
     for line in guard.stderr:
         if "listening at" in line:
             at = next(word for word in line.split() if word.startswith("http://"))

@@ -1,4 +1,4 @@
-"""What a server has sent, stream by stream."""
+"""Keeps what a server has sent, stream by stream."""
 
 from collections import defaultdict
 
@@ -6,7 +6,7 @@ from mcp.server.streamable_http import EventMessage, EventStore
 
 
 class Journal(EventStore):
-    """An id is the place in a stream and the stream, so nothing has to be looked for: `3@stream`."""
+    """An event id is its position and its stream, such as `3@stream`, so no lookup is needed."""
 
     def __init__(self):
         self.streams = defaultdict(list)

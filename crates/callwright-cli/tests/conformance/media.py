@@ -1,4 +1,4 @@
-"""The smallest picture and the shortest sound, made here."""
+"""The smallest image and the shortest sound, generated here."""
 
 import base64
 import io
@@ -13,15 +13,15 @@ def png():
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    # Width, height, eight bits of grey; the rest is how PNG always does it.
+    # Width, height, eight bits of grey; the rest are PNG's usual values.
     header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
-    # A row begins with its filter, which is none.
+    # A row starts with its filter type, here none.
     row = bytes([0, 128])
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(row)) + chunk(b"IEND", b"")
 
 
 def wav():
-    """One swing, a millisecond long."""
+    """One period, a millisecond long."""
     file = io.BytesIO()
     with wave.open(file, "wb") as sound:
         sound.setnchannels(1)

@@ -1,4 +1,4 @@
-"""Questions to the client: in the middle of a call as the older protocols have it, or as its result as the newer has it."""
+"""Questions to the client: sent during a call in the older protocols, returned as its result in the newer one."""
 
 import json
 
@@ -20,7 +20,7 @@ def sample(prompt):
 
 ROOTS = {"method": "roots/list"}
 
-# For each way to ask: the request, its result, and what a client must be able to do.
+# For each kind of question: the request, its result, and the capability that a client needs.
 WAYS = {
     "elicitation/create": (types.ElicitRequest, types.ElicitResult, "elicitation"),
     "sampling/createMessage": (types.CreateMessageRequest, types.CreateMessageResult, "sampling"),
@@ -36,7 +36,7 @@ def several(items):
     return {"type": "array", "items": items}
 
 
-# A default for each type that a form can have. The suite wants these.
+# A default for each type that a form can have, as the suite requires.
 DEFAULTS = form(
     "Who is it?",
     name={"type": "string", "default": "John Doe"},
@@ -46,7 +46,7 @@ DEFAULTS = form(
     verified={"type": "boolean", "default": True},
 )
 
-# Each way that a form can offer a choice.
+# Every way a form can offer a choice.
 CHOICES = form(
     "Which ones?",
     untitledSingle={"type": "string", "enum": ["option1", "option2"]},
@@ -56,7 +56,7 @@ CHOICES = form(
     titledMulti=several(choice("value1", "value2", key="anyOf")),
 )
 
-# The questions of the tools that ask in the middle of a call, by the arguments of the call.
+# Questions of the tools that ask during a call, from the arguments of the call.
 IN_THE_MIDDLE = {
     "test_sampling": lambda given: sample(given["prompt"]),
     "test_elicitation": lambda given: form(given["message"], username=STRING, email=STRING),
@@ -66,7 +66,7 @@ IN_THE_MIDDLE = {
 
 
 async def ask_now(context, question):
-    """Asks, and tells what the client has answered."""
+    """Asks, and returns the client's answer."""
     request, result, _ = WAYS[question["method"]]
     here = ServerMessageMetadata(related_request_id=context.request_id)
     answer = await context.session.send_request(request.model_validate(question), result, metadata=here)
@@ -74,7 +74,7 @@ async def ask_now(context, question):
 
 
 class Interview:
-    """Rounds of questions, each the result of a call. The state that the client gives back says which round it is."""
+    """Rounds of questions, each the result of a call. The state that the client returns says which round it is."""
 
     def __init__(self, *rounds, state=True, only_if_able=False, end=""):
         self.rounds = rounds
@@ -90,7 +90,7 @@ class Interview:
         return {key: one for key, one in asked.items() if getattr(able, WAYS[one["method"]][2], None) is not None}
 
     def next(self, context, params):
-        """The next questions, or nothing and what was answered last."""
+        """The next questions; or None and the last answers."""
         number = int(params.request_state or 0)
         answers = params.input_responses or {}
         if self.questions(context, number).keys() <= answers.keys():

@@ -1,4 +1,4 @@
-"""A real MCP server with everything that the official conformance suite asks a server for. It says its port.
+"""A real MCP server with everything that the official conformance suite requires of a server. Prints its port.
 
 `server.py`, or over TLS: `server.py CERTIFICATE KEY`
 """
@@ -19,7 +19,7 @@ from media import as_text, png
 from questions import PROMPT_INTERVIEW
 from tools import BUS, PICTURE, call_tool, list_tools, resource, text
 
-# Prompts: the names of their arguments, and what comes of them.
+# Prompts: the names of their arguments, and their messages.
 PROMPTS = {
     "test_simple_prompt": ([], lambda: [text("say something")]),
     "test_prompt_with_arguments": (["arg1", "arg2"], lambda arg1, arg2: [text(f"{arg1} before {arg2}")]),
@@ -103,13 +103,13 @@ server = Server(
     on_completion=complete,
     on_set_logging_level=accept,
 )
-# The state that clients give back is sealed: what they have changed is refused.
+# The state that clients return is sealed: a modified one is refused.
 server.middleware.append(RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=None))
 
 
 async def serve(certificate=None, key=None):
-    """Until the input ends."""
-    # A client that was sent away comes back after so many milliseconds.
+    """Runs until the input ends."""
+    # A disconnected client reconnects after this many milliseconds.
     app = server.streamable_http_app(event_store=Journal(), retry_interval=100)
     listener = socket.create_server(("127.0.0.1", 0), backlog=128)
     web = uvicorn.Server(uvicorn.Config(app, log_level="error", ssl_certfile=certificate, ssl_keyfile=key))

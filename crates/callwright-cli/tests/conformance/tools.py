@@ -1,4 +1,4 @@
-"""The tools that the official conformance suite calls: their names and what they do are the suite's wish."""
+"""The tools that the official conformance suite calls. The suite defines their names and behaviour."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from media import as_text, png, wav
 from questions import IN_THE_MIDDLE, INTERVIEWS, STRING, ask_now
 
-# Between two signs of life, so that they come one by one; in seconds.
+# Seconds between two notifications, so that they arrive one by one.
 PAUSE = 0.05
 
 BUS = InMemorySubscriptionBus()
@@ -25,7 +25,7 @@ def resource(uri, words):
 PICTURE = {"type": "image", "data": as_text(png()), "mimeType": "image/png"}
 SOUND = {"type": "audio", "data": as_text(wav()), "mimeType": "audio/wav"}
 
-# Tools that always give the same.
+# Tools that always return the same content.
 CONTENT = {
     "test_simple_text": [text("plain words")],
     "test_image_content": [PICTURE],
@@ -52,7 +52,7 @@ async def make_progress(context):
 
 
 async def leave_stream(context):
-    """The answer comes when the client is back."""
+    """The answer is sent after the client has reconnected."""
     if context.close_sse_stream is not None:
         await context.close_sse_stream()
     await asyncio.sleep(4 * PAUSE)
@@ -60,7 +60,7 @@ async def leave_stream(context):
 
 
 def tell(event):
-    """Nothing stays changed, since others list things meanwhile."""
+    """Publishes an event but changes nothing, because other scenarios list things at the same time."""
 
     async def told(context):
         await BUS.publish(event)
@@ -95,7 +95,7 @@ def arguments(required=(), **properties):
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-# The tools with arguments. The keywords of the first one are those that the suite looks for.
+# The tools with arguments. The keywords of the first are those that the suite checks for.
 SCHEMAS = {
     "json_schema_2020_12_tool": {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-//! Servers that speak HTTP, and guards in front of them.
+//! HTTP servers, and guards in front of them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::program;
 
-/// Only against hangs.
+/// A timeout against hangs.
 const LONG: Duration = Duration::from_secs(120);
 
-/// A server that says its port on its first line, and ends with its input.
+/// A server that prints its port on its first line, and ends when its input is closed.
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) url: String,
@@ -25,7 +25,7 @@ impl Server {
         Self::start_with(python, script, &[])
     }
 
-    /// With a certificate and its key, it is behind `https`.
+    /// With a certificate and its key, it serves `https`.
     pub(crate) fn start_with(python: &str, script: &Path, certificate: &[&Path]) -> Self {
         let mut child = Command::new(python)
             .arg(script)
@@ -68,12 +68,12 @@ impl Guard {
         Self::start_by(&mut program(), upstream, options)
     }
 
-    /// Starts a program that was told something by its environment.
+    /// Starts a program with a prepared environment.
     pub(crate) fn start_by(program: &mut Command, upstream: &str, options: &[&str]) -> Self {
         Self::listen(program, &[&["--upstream", upstream], options].concat())
     }
 
-    /// Guards whatever the arguments say.
+    /// Guards what the arguments name.
     pub(crate) fn listen(program: &mut Command, arguments: &[&str]) -> Self {
         let mut child = program
             .args(["mcp", "--listen", "127.0.0.1:0"])
@@ -102,7 +102,7 @@ impl Guard {
         }
     }
 
-    /// Asks it to end; its exit code and what it said.
+    /// Terminates it; returns its exit code and stderr.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let number = self.child.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &number]).status();
@@ -120,7 +120,7 @@ impl Drop for Guard {
     }
 }
 
-/// A request over HTTP, up to the end of its head.
+/// Sends a POST request; its answer is still to be read.
 pub(crate) fn post(url: &str, session: Option<&str>, message: &Value) -> BufReader<TcpStream> {
     let rest = url.strip_prefix("http://").expect("http");
     let (host, path) = rest.split_once('/').expect("a path");
@@ -136,7 +136,7 @@ pub(crate) fn post(url: &str, session: Option<&str>, message: &Value) -> BufRead
     BufReader::new(stream)
 }
 
-/// What is at a URL, with its head.
+/// The response to a GET request, including its head.
 pub(crate) fn get(url: &str) -> String {
     let rest = url.strip_prefix("http://").expect("http");
     let (host, path) = rest.split_once('/').expect("a path");
@@ -147,15 +147,15 @@ pub(crate) fn get(url: &str) -> String {
     self::rest(BufReader::new(stream))
 }
 
-/// All that is left of an answer.
+/// The rest of an answer.
 pub(crate) fn rest(mut answer: BufReader<TcpStream>) -> String {
     let mut bytes = Vec::new();
-    // Who is killed does not say good-bye.
+    // A killed server does not end the body properly.
     let _cut = answer.read_to_end(&mut bytes);
     String::from_utf8(bytes).expect("UTF-8")
 }
 
-/// A session over HTTP; its name.
+/// Opens a session over HTTP; returns its id.
 pub(crate) fn session(url: &str) -> String {
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "plain", "version": "1"}});

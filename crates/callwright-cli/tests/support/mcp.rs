@@ -1,4 +1,4 @@
-//! A client of `callwright mcp` that writes and reads lines, and what real servers need.
+//! A client of `callwright mcp` that writes and reads lines, and the parts that real servers need.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Folder, program};
 
-/// Python with the package `mcp`; without it the test says so and passes.
+/// Python with the package `mcp`. If it is missing, the test says so and passes.
 pub(crate) fn python() -> Option<String> {
     let python = std::env::var("CALLWRIGHT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let known = Command::new(&python)
@@ -22,7 +22,7 @@ pub(crate) fn python() -> Option<String> {
     None
 }
 
-/// A file of a Node package that CI installs; without it the test says so and passes.
+/// A file of a Node package that CI installs. If it is missing, the test says so and passes.
 pub(crate) fn node_module(file: &str) -> Option<PathBuf> {
     let modules = std::env::var("CALLWRIGHT_TEST_NODE_MODULES").unwrap_or_default();
     let path = Path::new(&modules).join(file);
@@ -35,20 +35,20 @@ pub(crate) fn node_module(file: &str) -> Option<PathBuf> {
     None
 }
 
-/// A script beside the tests.
+/// A script next to the tests.
 pub(crate) fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(name)
 }
 
-/// A file with these servers.
+/// Writes a file that lists these servers.
 pub(crate) fn servers(folder: &Folder, servers: &Value) -> PathBuf {
     let file = json!({"mcpServers": servers});
     folder.file("servers.json", file.to_string())
 }
 
-/// A client and the guard that it talks to.
+/// A client and its guard.
 pub(crate) struct Client {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
@@ -58,17 +58,17 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Guards a server. Options stand before `--`.
+    /// Guards a server. Options go before `--`.
     pub(crate) fn new(options: &[&str], server: &[&str]) -> Self {
         Self::start(&[options, &["--"], server].concat())
     }
 
-    /// Guards a server that speaks HTTP.
+    /// Guards an HTTP server.
     pub(crate) fn bridge(upstream: &str, options: &[&str]) -> Self {
         Self::start(&[&["--upstream", upstream], options].concat())
     }
 
-    /// Guards all servers of a file.
+    /// Guards all servers in a file.
     pub(crate) fn of_several(servers: &Path, options: &[&str]) -> Self {
         let servers = servers.to_str().expect("UTF-8");
         Self::start(&[&["--servers", servers], options].concat())
@@ -94,7 +94,7 @@ impl Client {
         }
     }
 
-    /// Guards the server with the bad tools, and has shaken hands with it.
+    /// Guards the server with the bad tools, and completes the handshake.
     pub(crate) fn with_bad_tools(python: &str, options: &[&str]) -> Self {
         let server = script("mcp_server.py");
         let mut client = Client::new(options, &[python, server.to_str().expect("UTF-8")]);
@@ -103,7 +103,7 @@ impl Client {
         client
     }
 
-    /// Shakes hands; says what was answered.
+    /// Completes the handshake; returns the server's answer.
     pub(crate) fn shake_hands(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-06-18",
@@ -116,13 +116,13 @@ impl Client {
         answer
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("open");
         stdin.write_all(bytes).expect("it reads");
     }
 
-    /// Sends a request; says its id.
+    /// Sends a request; returns its id.
     pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
         let id = self.next;
@@ -158,18 +158,18 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}\n{}", self.said()))
     }
 
-    /// Sends bytes and then no more, while the answers are read.
+    /// Sends bytes and closes the input, on another thread, so that answers can be read meanwhile.
     pub(crate) fn send_last(&mut self, bytes: Vec<u8>) -> std::thread::JoinHandle<()> {
         let mut stdin = self.stdin.take().expect("open");
         std::thread::spawn(move || stdin.write_all(&bytes).expect("it reads"))
     }
 
-    /// Sends no more.
+    /// Closes the input.
     pub(crate) fn close(&mut self) {
         self.stdin = None;
     }
 
-    /// All that is left to read, then the exit code and stderr.
+    /// The rest of the output, the exit code and stderr.
     pub(crate) fn end(mut self) -> (String, Option<i32>, String) {
         self.close();
         let mut rest = String::new();
@@ -178,7 +178,7 @@ impl Client {
         (rest, status.code(), self.said())
     }
 
-    /// What was said on stderr so far.
+    /// The stderr output so far.
     pub(crate) fn said(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("stderr")).expect("UTF-8")
     }
@@ -198,7 +198,7 @@ pub(crate) fn text(result: &Value) -> &str {
         .unwrap_or_else(|| panic!("{result}"))
 }
 
-/// Waits until something is so, for half a minute at most.
+/// Waits until a condition is true, for at most half a minute.
 pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -207,7 +207,7 @@ pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Whether a process runs; one that has ended and was not waited for does not.
+/// Whether a process is running; a zombie is not.
 pub(crate) fn runs(process: &str) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/stat")) else {
         return false;

@@ -1,4 +1,4 @@
-//! Runs the built program in a folder of its own.
+//! Runs the built program in a temporary folder.
 #![allow(
     dead_code,
     clippy::expect_used,
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder that is removed again.
+/// A folder that is removed when dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -46,7 +46,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a run printed, and how it ended.
+/// What a run printed, and its exit code.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,

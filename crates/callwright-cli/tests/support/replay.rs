@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 
 use super::{Run, program, run};
 
-/// One tool, with a schema that is too strict for some of what [`log`] sends.
+/// One tool, with a schema that is too strict for some calls of [`log`].
 pub(crate) const TOOLS: &str = r#"[{"name": "search", "inputSchema": {
     "type": "object", "additionalProperties": false, "required": ["query"],
     "properties": {"query": {"type": "string"}, "limit": {"type": "integer"},
                    "sort": {"enum": ["up", "down"]}, "key": {"type": "string", "writeOnly": true}}}}]"#;
 
-/// Calls of twelve sessions over ten days. Every seventh sorts in a way that the schema does not know and the tool does;
-/// every eleventh lacks what is required, and the tool refuses it.
+/// Calls of twelve sessions over ten days. Every seventh uses a sort order that the tool knows but the schema does not;
+/// every eleventh lacks a required argument, and the tool refuses it.
 pub(crate) fn log(calls: usize) -> String {
     let mut text = String::new();
     for call in 0..calls {
@@ -48,7 +48,7 @@ pub(crate) fn replay_json(tools: &Path, log: &Path) -> (i32, Json) {
     (run.code, report)
 }
 
-/// A report without what depends on how files are cut and named.
+/// A report without anything that depends on how the files are split and named.
 pub(crate) fn without_files(report: &Json) -> Json {
     match report {
         Json::Object(members) => members
