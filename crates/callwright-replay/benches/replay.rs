@@ -1,20 +1,20 @@
-//! A replay of a million generated calls on two threads, next to programs that do less on the same lines, two threads and
-//! the same reader:
+//! A replay of a million generated calls on two threads, compared with programs that do less on the same lines, with
+//! two threads and the same reader:
 //!
 //! - `parse`: reads each line as a `serde_json::Value`, and nothing else
-//! - `parse all`: also reads the arguments, where they are a text
-//! - `validate`: also asks a compiled schema about the arguments and about the result: a plain loop, without a gate
-//! - `replay`: the library, to the end of the summary
+//! - `parse all`: also parses the arguments if they are a text
+//! - `validate`: also checks the arguments and the result against a compiled schema: a plain loop, without a gate
+//! - `replay`: the library, up to the finished summary
 //!
-//! Each runs in a process of its own, in turns; the medians are shown, with the most memory that was ever resident.
+//! Each runs in its own process, in turns; the medians are shown, with the peak resident memory.
 //!
 //! ```console
 //! $ cargo bench -p callwright-replay --bench replay             # a million calls
 //! $ cargo bench -p callwright-replay --bench replay -- linear   # the replay on one million and on four
 //! ```
 //!
-//! `CALLWRIGHT_BENCH_CALLS`, `CALLWRIGHT_BENCH_FORMAT` (`lines`, `events`, `otlp`) and `CALLWRIGHT_BENCH_ROUNDS` change the
-//! rest. Logs are made once and kept in the target folder.
+//! `CALLWRIGHT_BENCH_CALLS`, `CALLWRIGHT_BENCH_FORMAT` (`lines`, `events`, `otlp`) and `CALLWRIGHT_BENCH_ROUNDS` change
+//! the settings. Logs are generated once and kept in the target folder.
 #![allow(
     missing_docs,
     clippy::cast_precision_loss,
@@ -43,13 +43,13 @@ use jsonschema::Validator;
 use serde_json::Value;
 use traffic::{Format, Settings, TOOLS, World};
 
-/// What the bars are stated for.
+/// The bars are stated for two threads.
 const THREADS: usize = 2;
 
-/// The programs, the one to compare with first.
+/// The programs, with the baseline first.
 const PROGRAMS: [&str; 4] = ["parse", "parse all", "validate", "replay"];
 
-/// The bars: of the speed of `parse`, and of memory.
+/// The bars: speed in percent of `parse`, and memory in megabytes.
 const SPEED_BAR: f64 = 45.0;
 const MEMORY_BAR: f64 = 200.0;
 
@@ -65,7 +65,7 @@ fn main() {
     }
 }
 
-/// One program, measured from within.
+/// Runs one program in this process and prints its measurements.
 fn child(program: &str, log: &Path) {
     let started = Instant::now();
     match program {
@@ -95,7 +95,7 @@ fn replay(log: &Path) {
     black_box(summary);
 }
 
-/// Gives each line to one of two threads.
+/// Distributes the lines over two threads.
 fn each_line(log: &Path, work: impl Fn(&str) + Sync) {
     let inputs = find(&[log.to_string_lossy()]).expect("the log is there");
     let pieces = Mutex::new(Pieces::new(inputs));
@@ -119,7 +119,7 @@ fn parsed(line: &str) -> Value {
     serde_json::from_str(line).expect("JSON")
 }
 
-/// The arguments of a call line or an event, read if they are a text.
+/// The parsed arguments of a call line or an event, if they are a text.
 fn arguments(line: &Value) -> Option<Value> {
     let arguments = line.get("arguments_sent").unwrap_or(&line["arguments"]);
     match arguments {
@@ -128,7 +128,7 @@ fn arguments(line: &Value) -> Option<Value> {
     }
 }
 
-/// The schemas of a tool: of its arguments, and of its results.
+/// The schemas of a tool: for its arguments and for its results.
 type Schemas = (Option<Validator>, Option<Validator>);
 
 fn validators() -> HashMap<String, Schemas> {
@@ -265,7 +265,7 @@ fn setting(name: &str, usual: usize) -> usize {
     given.map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// The log with so many calls, made if there is none.
+/// The log with this many calls, generated if it does not exist.
 fn log(calls: usize) -> PathBuf {
     let format = std::env::var("CALLWRIGHT_BENCH_FORMAT").unwrap_or_else(|_| "lines".to_owned());
     let (_, known) = Format::ALL
@@ -292,7 +292,7 @@ fn log(calls: usize) -> PathBuf {
     path
 }
 
-/// What all threads of this process used, where the system tells.
+/// CPU time of all threads of this process, where the system reports it.
 fn processor_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text
@@ -300,7 +300,8 @@ fn processor_seconds() -> f64 {
         .next()
         .unwrap_or_default()
         .split_whitespace();
-    // The state is the third field; the times in user and system mode are the 14th and the 15th, in hundredths.
+    // After the name: the state is the third field; user and system time are the 14th and the 15th, in hundredths of a
+    // second.
     let ticks = fields
         .skip(11)
         .take(2)
@@ -308,7 +309,7 @@ fn processor_seconds() -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// The most memory that was ever resident, where the system tells.
+/// Peak resident memory, where the system reports it.
 fn resident_megabytes() -> f64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

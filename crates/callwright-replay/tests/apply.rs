@@ -1,4 +1,4 @@
-//! Suggestions written, accepted, and written into the tools file they were made for.
+//! Suggestions are written, accepted, and applied to the tools file they were made for.
 #![allow(
     clippy::expect_used,
     clippy::needless_pass_by_value,
@@ -14,7 +14,7 @@ use callwright_replay::summary::{Merged, Summary};
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde_json::{Value as Json, json};
 
-/// As people write it: four blanks, short lists on one line, a shape of each provider.
+/// Formatted as by hand: four spaces, short lists on one line, one tool in each provider's format.
 const TOOLS: &str = r#"{
     "tools": [
         {"name": "other", "inputSchema": {"type": "object"}},
@@ -228,7 +228,7 @@ fn what_is_not_proved_wants_to_be_forced() {
 #[test]
 fn two_that_contradict_each_other_are_told() {
     let mut made = made();
-    // Another new value for the same place, which no rule joins.
+    // Another new value at the same place; no rule merges the two.
     let mut other = made.changes[1].clone();
     other.number = 8;
     let text = serde_json::to_string(&other.patch).unwrap();

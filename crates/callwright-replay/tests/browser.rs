@@ -1,4 +1,5 @@
-//! The page in a real browser: Chromium without a window, from the disk. Where there is no Chromium, the tests say so.
+//! The page in a real browser: headless Chromium, opened from disk. Without Chromium the tests print a notice and are
+//! skipped.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -17,7 +18,7 @@ fn page(report: &Report) -> String {
     html(report, &about).expect("a page")
 }
 
-/// What a person sees of the clusters, in their order.
+/// The visible clusters, in display order.
 const SHOWN_CLUSTERS: &str =
     "[...document.querySelectorAll('.cluster')].filter(c => c.checkVisibility()).map(c => c.id)";
 
@@ -34,7 +35,7 @@ fn search_and_sort_by_keyboard() {
         9
     );
 
-    // The first stop is the way past the navigation.
+    // The first tab stop is the skip link.
     browser.press("Tab", "");
     assert_eq!(browser.value("document.activeElement.className"), "skip");
     assert_eq!(
@@ -42,7 +43,7 @@ fn search_and_sort_by_keyboard() {
         "solid"
     );
 
-    // A slash leads to the search, and is not typed.
+    // A slash focuses the search box and is not typed into it.
     browser.press("/", "/");
     assert_eq!(browser.value("document.activeElement.id"), "find");
     browser.write("URGENT create");
@@ -69,7 +70,7 @@ fn search_and_sort_by_keyboard() {
     );
     browser.press("Escape", "");
 
-    // A table is sorted by its heads.
+    // The column headings sort the table.
     assert_eq!(browser.value(TOOLS)[0], "create_ticket");
     browser.value("document.querySelector('#tools-table thead th:nth-child(2) button').focus()");
     browser.press("Enter", "\r");
@@ -84,7 +85,7 @@ fn search_and_sort_by_keyboard() {
     browser.press("Enter", "\r");
     assert_eq!(browser.value(TOOLS)[0], "book_room");
 
-    // Clusters open, and are chosen and sorted by buttons.
+    // Clusters can be opened, and buttons filter and sort them.
     browser.value("document.querySelector('#cluster-2 summary').focus()");
     browser.press("Enter", "\r");
     assert_eq!(
@@ -103,7 +104,7 @@ fn search_and_sort_by_keyboard() {
         json!(["cluster-9", "cluster-3", "cluster-6"])
     );
 
-    // A link to a cluster that is not shown shows it.
+    // A link to a hidden cluster shows it.
     browser.value("document.querySelector('.change a[href=\"#cluster-1\"]').click()");
     browser.value("new Promise(done => setTimeout(done, 50))");
     assert_eq!(
@@ -123,7 +124,7 @@ fn search_and_sort_by_keyboard() {
     );
 }
 
-/// All texts whose contrast with what is behind them is below AA: 4.5, or 3 for large ones.
+/// All texts whose contrast with their background is below AA: 4.5, or 3 for large text.
 const FAINT_TEXTS: &str = r"(() => {
   const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
   const luminance = ([r, g, b]) => {
@@ -152,7 +153,7 @@ const FAINT_TEXTS: &str = r"(() => {
   return faint;
 })()";
 
-/// What hangs over the edge of the window, apart from what can be scrolled by itself.
+/// What overflows the window, except for elements that scroll on their own.
 const TOO_WIDE: &str = r"document.documentElement.scrollWidth <= innerWidth ? [] : [document.documentElement.scrollWidth,
   ...[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > innerWidth && !e.parentElement.closest('.scroll, pre, nav'))
   .map((e) => `${e.tagName} ${e.className} ${e.parentElement.className} ${e.textContent.slice(0, 40)}`)]";
@@ -247,7 +248,7 @@ fn it_prints() {
         return;
     };
     browser.open(&page(&sample::plain()));
-    // Paper is white, whatever the screen is.
+    // Paper is white, even if the screen is dark.
     browser.look(1_280, "dark");
     let printed = browser.print();
     assert!(printed.starts_with(b"%PDF"));
@@ -263,7 +264,7 @@ fn it_prints() {
         browser.value("document.getElementById('search').checkVisibility()"),
         false
     );
-    // What was opened for the paper is closed again.
+    // What was opened for printing is closed again.
     assert_eq!(
         browser.value("document.querySelectorAll('.cluster[open]').length"),
         0
@@ -317,7 +318,7 @@ fn everything_is_there_without_a_script() {
     browser.open(&page(&sample::plain()));
     assert_eq!(browser.value(SHOWN_CLUSTERS).as_array().unwrap().len(), 9);
     assert_eq!(browser.value(TOOLS).as_array().unwrap().len(), 7);
-    // What would do nothing is not there.
+    // Controls that would do nothing are hidden.
     assert_eq!(
         browser.value("[...document.querySelectorAll('button, input')].filter(b => b.checkVisibility()).length"),
         0

@@ -1,4 +1,4 @@
-//! Runs `corpus/replay/decide`: facts about a cluster in, bug or edge case out.
+//! Runs `corpus/replay/decide`: takes facts about a cluster, compares the decision: bug or edge case.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 mod facts;
@@ -75,7 +75,7 @@ fn the_corpus_holds() {
     assert!(all >= 40, "the corpus has shrunk to {all}");
 }
 
-/// A limit has no holes: what lies before an edge case is one too, unless the tool refuses it.
+/// A limit has no gaps: values below an edge case are edge cases too, unless the tool refuses them.
 #[test]
 fn a_few_values_before_an_edge_case_are_one() {
     let declared = json!({"name": "t", "inputSchema": {"type": "object", "properties": {

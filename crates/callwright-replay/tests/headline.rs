@@ -1,4 +1,4 @@
-//! What a report says first: no call is counted twice, and nothing is promised that the numbers do not hold.
+//! The first lines of a report: no call is counted twice, and nothing is promised that the numbers do not support.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -61,11 +61,11 @@ fn without_proposals_somebody_has_to_look() {
 fn all_faults_of_a_call_must_be_allowed() {
     // Two edge cases together.
     assert_eq!(counts(&with_faults(&[0, 4], &[])), [1_000, 0, 0]);
-    // An edge case beside a bug.
+    // An edge case together with a bug.
     assert_eq!(counts(&with_faults(&[0, 2], &[])), [0, 1_000, 0]);
-    // An edge case beside a fault that there was no room for.
+    // An edge case together with a fault that did not fit into the summary.
     assert_eq!(counts(&with_faults(&[0], &[77])), [0, 0, 1_000]);
-    // What is wrong with the result does not matter to the call.
+    // A fault in the result does not count against the call.
     assert_eq!(counts(&with_faults(&[0, 7], &[])), [1_000, 0, 0]);
     assert_eq!(counts(&with_faults(&[7], &[])), [0, 0, 0]);
     assert!(headline(&with_faults(&[0], &[])).contains("11,403 are not classified"));

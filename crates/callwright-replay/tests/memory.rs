@@ -1,4 +1,5 @@
-//! Memory does not grow with the log, whatever the log declares. A process of its own, so that nothing else counts.
+//! Memory does not grow with the log, whatever the log declares. Runs in its own process, so that nothing else is
+//! measured.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -9,10 +10,10 @@ use callwright_replay::run::{ReplaySettings, Run};
 use callwright_replay::source::find;
 use serde_json::json;
 
-/// Requests, each with three tools of its own. Without a bound these would take more than 200 MB.
+/// Requests, each with its own three tools. Without a bound these would take more than 200 MB.
 const REQUESTS: usize = 1_500;
 
-/// How much memory a run may take beyond what the process has, in kilobytes.
+/// How much memory a run may use on top of what the process already has, in kilobytes.
 const MOST: u64 = 80 * 1024;
 
 fn resident() -> u64 {

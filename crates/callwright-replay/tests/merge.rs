@@ -1,4 +1,4 @@
-//! Summaries of parts merge in any order and any grouping, and survive being written down.
+//! Summaries of parts merge in any order and any grouping, and survive serialisation.
 
 use callwright_replay::summary::{
     Bounded, Cluster, ClusterKey, Combination, Distinct, Example, Examples, FieldUse, LedTo, Merge,
@@ -59,7 +59,7 @@ fn summary_of(calls: &[Seen]) -> Summary {
     summary
 }
 
-/// What the call gives for a parameter.
+/// What the call says about a parameter.
 fn limit(call: &Seen, tool: &str) -> (Parameter, FieldUse) {
     let mut usage = FieldUse {
         present: 1,
@@ -124,7 +124,7 @@ fn one(call: &Seen) -> Summary {
         model: None,
     };
     let mut examples = Examples::default();
-    // Two calls at one place are one call.
+    // Two calls at the same place are one call.
     let at = (u64::from(call.place) << 40) ^ time.unsigned_abs();
     examples.add(hash(at), example);
     if let Some(fault) = call.fault {
@@ -172,7 +172,7 @@ fn one(call: &Seen) -> Summary {
     summary
 }
 
-/// A count that takes as many bytes.
+/// A count that takes up that many bytes.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Heavy(u64);
 

@@ -1,8 +1,8 @@
 //! Does a replay tell bugs from edge cases? On generated traffic the truth is known.
 //!
-//! Runs on a short log with two families of tools; `CALLWRIGHT_PLANTED_CALLS=1000000`, `CALLWRIGHT_PLANTED_SEEDS=1,2,3` and
-//! `CALLWRIGHT_PLANTED_FAMILIES=first,second,kept` ask for more, best with `--release -- --nocapture`. How it is counted is
-//! said in `support/evaluation.rs`.
+//! Runs on a short log with two families of tools. `CALLWRIGHT_PLANTED_CALLS=1000000`, `CALLWRIGHT_PLANTED_SEEDS=1,2,3`
+//! and `CALLWRIGHT_PLANTED_FAMILIES=first,second,kept` ask for more, best with `--release -- --nocapture`.
+//! `support/evaluation.rs` describes how the results are counted.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -26,13 +26,14 @@ use callwright_replay::report::Report;
 use evaluation::{Evaluation, Part, Planted, evaluate, keep_planted};
 use traffic::{Family, Format, Settings, World};
 
-/// Enough for most patterns to have as many calls as are asked for, and done in half a minute without optimisation.
+/// Enough for most patterns to have the required number of calls; takes half a minute without optimisation.
 const CALLS: usize = 80_000;
 
-/// From so many calls on the changed tools accept the planted edge cases, but for a value that came once or twice.
+/// From this many calls on, the changed tools accept the planted edge cases, except for values that occurred only once
+/// or twice.
 const LONG: usize = 1_000_000;
 
-/// The kept family is left out: it is for whoever changes the rule, to look at when the change is done.
+/// The kept family is left out: it is only looked at when a change to the rule is finished.
 const FAMILIES: &str = "first,second";
 
 fn setting(name: &str) -> Option<String> {
@@ -104,7 +105,7 @@ fn bugs_and_edge_cases_are_told_apart() {
         assert!(found.precision_by_calls.share() >= 0.95);
         assert!(found.recall_by_patterns.share() >= 0.9);
         assert!(found.recall_by_calls.share() >= 0.9);
-        // In a short log the values of a pattern are a few calls each, and some stay unclear.
+        // In a short log each value of a pattern has only a few calls, and some stay unclear.
         let least = if calls >= LONG { 0.98 } else { 0.9 };
         assert!(found.edge_cases_accepted.share() >= least);
         assert!(found.bug_calls_accepted.share() <= 0.01);

@@ -1,4 +1,4 @@
-//! One test for each kind of change: clusters in, the changed schema out, with its proof and its effect.
+//! One test for each kind of change: takes clusters, compares the changed schema, its proof and its effect.
 #![allow(
     clippy::expect_used,
     clippy::needless_pass_by_value,
@@ -14,7 +14,7 @@ use callwright_replay::summary::{FieldUse, Parameter, Summary, ToolSummary, Vers
 use facts::{ClusterFacts, ToolFacts, summary};
 use serde_json::{Value as Json, json};
 
-/// Clusters of which the tool takes all calls.
+/// A cluster whose calls the tool all accepts.
 fn taken(cluster: Json) -> ClusterFacts {
     let mut facts: ClusterFacts = serde_json::from_value(merged(
         json!({"calls": 30, "ran_fine": 30, "sessions": 60}),
@@ -342,7 +342,7 @@ fn a_format_goes_where_nothing_speaks_for_it() {
         "`d` may be any text without `format`",
         object(json!({"d": {"type": "string"}})),
     );
-    // Where others are bugs, only what was seen is allowed.
+    // If other values are bugs, only the values that were seen are allowed.
     let bug = json!({"path": "/d", "issue": "format", "shape": "like a", "values": ["soon"], "tool_refused": 30});
     let made = proposals(&schema, &[taken(month), taken(bug)]);
     let [proposal] = &made.changes[..] else {
@@ -398,7 +398,7 @@ fn where_several_branches_could_be_meant_nothing_is_proposed() {
 
 #[test]
 fn what_a_proof_cannot_show_is_said() {
-    // A branch of `oneOf` that accepts more may overlap with another.
+    // A branch of `oneOf` that accepts more may overlap with another branch.
     let schema = object(
         json!({"x": {"oneOf": [{"type": "string", "maxLength": 3}, {"type": "string", "minLength": 6}]}}),
     );
@@ -439,7 +439,7 @@ fn advice_tells_what_is_looser_than_all_traffic() {
     tool.versions.add("v".to_owned(), version);
     let mut summary = Summary::default();
     summary.tools.add("t".to_owned(), tool);
-    // How many different values of each there are, and in how many calls.
+    // How many different values each parameter has, and in how many calls.
     for (name, different, calls) in [
         ("sort", 2, 2_000),
         ("query", 9, 2_000),

@@ -1,5 +1,5 @@
-//! What a proof says holds: whatever the old schema accepts, the new one accepts, for any schema and any value. And a
-//! change does what it is for.
+//! Proofs are true: whatever the old schema accepts, the new one accepts, for any schema and any value. And a change
+//! does what it is for.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -17,7 +17,7 @@ use facts::{ClusterFacts, ToolFacts, summary};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-/// Values of all types from few words, so that they meet schemas made of the same words.
+/// Values of all types from a small vocabulary, so that they match schemas made of the same words.
 fn values() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -140,7 +140,7 @@ fn compile(schema: &Json) -> Option<CompiledSchema> {
     CompiledSchema::compile(normalise(schema).into_owned()).ok()
 }
 
-/// The objections to a value as clusters of calls that the tool takes.
+/// The objections to a value, as clusters of calls that the tool accepts.
 fn clusters(compiled: &CompiledSchema, value: &Json) -> Vec<ClusterFacts> {
     let issues = compiled.issues(&Value::from(value));
     let mut found: Vec<ClusterFacts> = Vec::new();

@@ -1,10 +1,10 @@
-//! Recorded calls of real models, where there are some: calls that are the accepted answer and that their schema refuses
-//! are found as edge cases, and the proposals accept them.
+//! Recorded calls of real models, if available: accepted answers that their schema refuses are found as edge cases, and
+//! the proposals accept them.
 //!
 //! Set `CALLWRIGHT_RECORDED_CALLS` to a folder with `tools.jsonl` (`ref`, `input_schema`, `description`),
-//! `calls-valid.jsonl` and `calls-failing.jsonl` (`schema_ref`, `raw_arguments`, `model`, `gold`: per parameter the
-//! accepted values, with `""` for one that may be left out). They become a log: a call that is the accepted answer ran
-//! fine, and so did the valid ones; all others failed.
+//! `calls-valid.jsonl` and `calls-failing.jsonl` (`schema_ref`, `raw_arguments`, `model`, `gold`: the accepted values
+//! of each parameter, with `""` for one that may be left out). They are turned into a log in which accepted answers and
+//! valid calls ran fine, and all others failed.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -44,7 +44,7 @@ fn is_accepted(arguments: &Value, gold: &Value, schema: &Value) -> bool {
     let answers = answers.iter().filter_map(Value::as_object);
     answers.into_iter().any(|answer| {
         let given = arguments.iter().all(|(key, value)| {
-            // Null says "left out" where that is the schema's own default.
+            // Null means "left out" if it is the default in the schema.
             let is_default_null = value.is_null()
                 && schema["properties"][key].get("default") == Some(&Value::Null)
                 && answer.get(key).is_some_and(may_be_left_out);
@@ -71,7 +71,7 @@ fn is_one_of(value: &Value, listed: &Value) -> bool {
     listed.iter().any(|known| is_same(value, known))
 }
 
-/// Numbers by their value, objects by the accepted values of their keys.
+/// Compares numbers by value, and objects by the accepted values of their keys.
 fn is_same(value: &Value, known: &Value) -> bool {
     match (value, known) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -120,7 +120,7 @@ fn log(folder: &Path, schemas: &HashMap<String, Value>) -> (String, Vec<(String,
     let mut calls = rows(folder, "calls-failing.jsonl");
     let failing = calls.len();
     calls.extend(rows(folder, "calls-valid.jsonl"));
-    // Calls of one tool stand together in the data; real ones do not.
+    // The data is grouped by tool; real traffic is not.
     let order = |number: usize| (number * 7_919) % calls.len();
     for number in 0..calls.len() {
         let at = order(number);

@@ -1,4 +1,4 @@
-//! Records that the caller has, and parts of a log that are counted apart.
+//! Records that the caller already has in memory, and parts of a log that are counted separately.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[path = "support/traffic/mod.rs"]
@@ -37,7 +37,7 @@ fn lines(world: &World, format: Format, seed: u64, calls: usize) -> Vec<String> 
     lines
 }
 
-/// The conversation that a record is about.
+/// The conversation that a record belongs to.
 fn session(line: &str) -> String {
     let (mut reader, mut reading) = (Reader::new(), Reading::default());
     let place = RecordPlace { file: "", line: 0 };
@@ -50,7 +50,7 @@ fn session(line: &str) -> String {
     sessions.next().unwrap_or_default().to_owned()
 }
 
-/// A report as JSON, without what names a place in a file.
+/// A report as JSON, without the places in files.
 fn report(summary: Summary) -> Json {
     let mut json = report::json(&Report::new(summary)).expect("a report");
     remove_places(&mut json);
@@ -68,7 +68,7 @@ fn remove_places(json: &mut Json) {
     }
 }
 
-/// Merges by twos, in an order that the numbers give, each part written down on the way.
+/// Merges two parts at a time, in an order given by the numbers, and serialises parts on the way.
 fn merge_all(mut parts: Vec<Summary>, order: &[usize]) -> Summary {
     let mut picks = order.iter().cycle();
     let mut pick = |count: usize| picks.next().map_or(0, |number| number % count);
@@ -123,7 +123,7 @@ fn records_count_like_the_lines_of_a_file() {
     while !run.leg(&false.into()).expect("no worker dies") {}
     let mut of_file = run.finish();
     let of_records = replay_records("records", &lines, settings(&world)).expect("a run");
-    // Line ends are not part of a record.
+    // Line endings are not part of a record.
     of_file.input.bytes = of_records.input.bytes;
     assert_eq!(report(of_records), report(of_file));
 }
@@ -177,18 +177,18 @@ fn conversations_that_lost_nothing_are_not_reported_as_forgotten() {
     let call = |session: usize, round: usize| {
         format!(r#"{{"tool":"t","arguments":{{}},"session":"s{session}","round":{round}}}"#)
     };
-    // More than are remembered, one after the other.
+    // More conversations than are remembered, one after the other.
     let sorted = (0..6_000).flat_map(|session| (0..2).map(move |round| call(session, round)));
     let summary = replay_records("log", sorted, ReplaySettings::default()).expect("a run");
     assert_eq!(summary.input.forgotten_sessions, 0);
-    // Every conversation goes on when most have been forgotten.
+    // Every conversation continues after most have been forgotten.
     let mixed = (0..2).flat_map(|round| (0..6_000).map(move |session| call(session, round)));
     let summary = replay_records("log", mixed, ReplaySettings::default()).expect("a run");
     let forgotten = summary.input.forgotten_sessions;
     assert!((4_000..=6_000).contains(&forgotten), "{forgotten}");
 }
 
-/// The summary of one call, as a part with an id.
+/// The summary of one call, as a part with an optional id.
 fn part(id: Option<&str>, tool: &str) -> Summary {
     let line = format!(r#"{{"tool":"{tool}","arguments":{{}},"session":"{tool}"}}"#);
     let settings = ReplaySettings {
@@ -216,14 +216,14 @@ fn a_part_counts_once() {
     assert_eq!(all.merge(sum(&[&b, &a])), Ok(Merged::Known));
     assert_eq!(all, before);
     assert_eq!(all.parts.ids().collect::<Vec<_>>(), ["a", "b"]);
-    // A sum that has all of another, and more.
+    // A sum that contains another one, and more.
     let mut one = a.clone();
     assert_eq!(one.merge(before.clone()), Ok(Merged::Replaced));
     assert_eq!(one, before);
-    // Without an id nothing is known.
+    // Without an id, a part cannot be recognised.
     assert_eq!(all.merge(unnamed), Ok(Merged::Added));
     assert_eq!(all.calls.calls, 4);
-    // Neither has all of the other: one of them would count twice, or be lost.
+    // Neither contains the other: merging would count a part twice, or lose one.
     for (mut one, other) in [
         (sum(&[&a, &b]), sum(&[&b, &c])),
         (before.clone(), sum(&[&a, &c])),

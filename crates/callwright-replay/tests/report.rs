@@ -1,4 +1,4 @@
-//! Reports: what a terminal, a program and a browser get. With `BLESS=1` the expected texts are written down instead.
+//! Reports for a terminal, a program and a browser. `BLESS=1` updates the expected texts.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod support;
@@ -68,7 +68,7 @@ fn what_was_written_need_not_be_asked_for_again() {
         suggestions: Some("week.json"),
     };
     let text = report::text(&sample::plain(), 100, false, written).expect("a text");
-    // Some calls could not be judged, so one reason to run it again is left.
+    // Some calls could not be judged, so there is still one reason to run it again.
     assert_eq!(text.matches("run it again with").count(), 1, "{text}");
     assert!(text.contains("run it again with --tools"), "{text}");
     assert!(text.contains("open week.html"), "{text}");
@@ -145,7 +145,7 @@ fn calls_of_tools_that_nobody_declares_are_not_called_valid() {
     );
 }
 
-/// Every line of commands, put together again, can be typed; numbers are never cut.
+/// Commands can be typed once their lines are joined; numbers are never cut.
 #[test]
 fn commands_are_whole() {
     for width in [60, 100] {
@@ -211,7 +211,7 @@ fn programs_get_json() {
     let mut value = json(&sample::plain()).expect("JSON");
     let pieces = value["time"].as_array_mut().unwrap();
     assert_eq!(pieces.len(), 361);
-    // The others look the same.
+    // The others look the same, so two are enough.
     pieces.truncate(2);
     is_as_written("report.json", &format!("{value:#}\n"));
 }
@@ -275,7 +275,7 @@ fn no_clock_is_too_wrong_for_a_report() {
 
 #[test]
 fn every_documented_field_is_there() {
-    // The documentation of `json` is the contract, so it is read.
+    // The documentation of `json` is the contract, so the test reads it.
     let source = include_str!("../src/report/json.rs");
     let value = json(&compared()).expect("JSON");
     for (field, part) in value.as_object().unwrap() {
@@ -383,7 +383,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn no_text_changes_the_tags(text in "[ -~\\n\\t\u{0}-\u{1f}\u{80}-\u{2ff}\u{2028}]{1,60}") {
-        // Names between backticks are shown as code, which is a tag of ours.
+        // Names in backticks are rendered as code, which adds a tag.
         let text = text.replace('`', "'");
         let report = sample::compared::compared(&|word: &str| format!("{word}{text}"));
         prop_assert_eq!(tags::elements(&page(&report)), tags::elements(&page(&compared())));

@@ -20,9 +20,9 @@ fn settings() -> ReplaySettings {
     }
 }
 
-/// A folder of this test's own, with one file in it.
+/// A separate folder with one file in it.
 fn log(name: &str, text: &str) -> String {
-    // Tests run side by side: no two of them may write the same file.
+    // Tests run in parallel, so each call writes its own file.
     static WRITTEN: AtomicUsize = AtomicUsize::new(0);
     let nth = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let folder =
@@ -63,7 +63,7 @@ fn one_stopped_call_does_not_stop_the_others_of_its_record() {
     }
 }
 
-/// More tools than should be in memory at once are compiled as they are called, and judge as if they all were.
+/// If the tools are too large to keep in memory, they are compiled as they are called, with the same verdicts.
 #[test]
 fn many_tools_judge_as_few_do() {
     let path = log(
@@ -95,7 +95,7 @@ fn many_tools_judge_as_few_do() {
     let few = judged("Does little.".to_owned());
     let mut many = judged("Does much. ".repeat(200_000));
     assert_eq!((few.calls.calls, few.calls.results), (7, 2));
-    // The one that was never called is known too, by another declaration.
+    // The tool that was never called is known too, by another declaration.
     assert!(many.tools.get("other").is_some());
     many.tools = few.tools.clone();
     assert_eq!(few, many);
@@ -154,7 +154,7 @@ fn violations_are_clustered_with_what_they_led_to() {
     );
 }
 
-/// Calls of many sessions, some of them wrong, over many pieces.
+/// Calls of many sessions, some of them wrong, long enough for many pieces.
 fn long_log() -> String {
     let mut text = String::new();
     for call in 0..6_000 {
@@ -199,7 +199,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     let mut second = Run::resume(inputs, settings(), checkpoint).expect("a run");
     assert!(second.leg(&stop).expect("no worker dies"));
     let mut resumed = second.finish();
-    // What admission remembers of a conversation begins anew.
+    // Admission's memory of a conversation does not survive the interruption.
     resumed.loops.clone_from(&whole.loops);
     assert!(resumed == whole, "a resumed run counts the same");
 }
@@ -272,7 +272,7 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
     assert!(summary.clusters.is_empty());
 }
 
-/// A signal that comes while tools are looked for ends the run, with a report that says so.
+/// A signal during the search for tools ends the run, and the report says so.
 #[test]
 fn looking_for_tools_can_be_broken_off() {
     let path = log("stopped.jsonl", &long_log());
@@ -297,7 +297,8 @@ fn looking_for_tools_can_be_broken_off() {
     );
 }
 
-/// Calls of a tool that nothing declares are counted, and known as such. In a file a declaration helps those before it too.
+/// Calls of a tool without a declaration are counted, and marked as such. In a file, a declaration also applies to
+/// earlier calls.
 #[test]
 fn undeclared_tools_are_known_as_such() {
     let call = r#"{"tool":"search","arguments":{}}"#;
@@ -315,8 +316,8 @@ fn undeclared_tools_are_known_as_such() {
     assert!(read.versions.is_empty());
 }
 
-/// The requests of a conversation, each with the whole history, as an agent without session ids logs them. A call of each
-/// round, with what `id` gives it.
+/// The requests of a conversation, each with the whole history, as an agent without session ids logs them. Each round
+/// has one call, with the id that `id` returns.
 fn requests(user: &str, rounds: usize, id: impl Fn(usize) -> Option<String>) -> Vec<String> {
     let mut messages = vec![serde_json::json!({"role": "user", "content": user})];
     let mut lines = vec![serde_json::json!({"messages": messages}).to_string()];

@@ -1,5 +1,5 @@
-//! The generator of labelled traffic keeps its word: what it calls fine is fine, what it plants is refused, and for the
-//! reason that its label gives.
+//! The generator of labelled traffic is right: calls without a pattern are valid, and planted patterns are refused for
+//! the reason on their label.
 #![allow(
     clippy::cast_precision_loss,
     clippy::expect_used,
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use traffic::{Family, Format, Label, Settings, World, planted};
 
-/// A few seconds' worth, without optimisation.
+/// Takes a few seconds without optimisation.
 const CALLS: usize = 10_000;
 
 fn log(world: &World, settings: Settings) -> Vec<String> {
@@ -37,7 +37,7 @@ fn all() -> World {
     World::of(&Family::ALL.map(|(_, family)| family))
 }
 
-/// Whether a path is the one that a label means.
+/// Whether a path is the one that a label names.
 fn is_at(path: &str, label: &str) -> bool {
     let mut segments = path.split('/');
     let same = label.split('/').all(|wanted| {

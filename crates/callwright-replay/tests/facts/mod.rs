@@ -1,4 +1,4 @@
-//! Facts about tools and clusters, as a person writes them down → a summary.
+//! Builds a summary from hand-written facts about tools and clusters.
 #![allow(
     dead_code,
     clippy::cast_possible_wrap,
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 const DAY_US: i64 = 86_400_000_000;
 const MINUTE_US: i64 = 60_000_000;
 
-/// The first of January 2026.
+/// 1 January 2026.
 const BEGIN_US: i64 = 1_767_225_600_000_000;
 
-/// What is known of a tool.
+/// Facts about a tool.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolFacts {
@@ -32,12 +32,12 @@ pub(crate) struct ToolFacts {
     pub(crate) sessions: u64,
     #[serde(default)]
     pub(crate) models: BTreeMap<String, u64>,
-    /// On how many days it was called, as often on each.
+    /// How many days it was called on, with the same number of calls each day.
     #[serde(default)]
     pub(crate) days: u64,
 }
 
-/// What is known of a cluster.
+/// Facts about a cluster.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClusterFacts {
@@ -48,7 +48,7 @@ pub(crate) struct ClusterFacts {
     #[serde(default)]
     pub(crate) side: Option<Side>,
     pub(crate) calls: u64,
-    /// All of them, if absent.
+    /// All calls, if absent.
     pub(crate) alone: Option<u64>,
     #[serde(default)]
     pub(crate) ran_fine: u64,
@@ -64,10 +64,11 @@ pub(crate) struct ClusterFacts {
     pub(crate) sessions: u64,
     #[serde(default)]
     pub(crate) models: BTreeMap<String, u64>,
-    /// On how many of the tool's days it was seen, from the first on.
+    /// How many of the tool's days it was seen on, counted from the first day.
     #[serde(default)]
     pub(crate) days: u64,
-    /// On how many of its days no call ran fine, from the first on; those that did are spread over the others.
+    /// How many of its days had no call that ran fine, counted from the first day; the calls that did run fine are
+    /// spread over the other days.
     #[serde(default)]
     pub(crate) days_without_success: u64,
     #[serde(default)]
@@ -146,7 +147,7 @@ fn time(at: u64, days: u64) -> i64 {
     BEGIN_US + day * DAY_US + minute * MINUTE_US
 }
 
-/// A summary of one tool, which is declared in MCP's shape.
+/// A summary of one tool, declared in MCP's format.
 pub(crate) fn summary(declared: &Json, tool: &ToolFacts, clusters: &[ClusterFacts]) -> Summary {
     let name = declared["name"].as_str().expect("a name");
     let mut known = ToolSummary {

@@ -31,7 +31,7 @@ fn every_case_of_the_corpus_is_read_as_it_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The first place at which what was found is not what was expected, in part.
+/// The first place where the result differs from the expectation. Only the expected keys are compared.
 fn difference(expected: &Value, found: &Value) -> Option<String> {
     match (expected, found) {
         (Value::Object(expected), _) => expected.iter().find_map(|(key, expected)| {
@@ -54,7 +54,7 @@ fn difference(expected: &Value, found: &Value) -> Option<String> {
     }
 }
 
-/// Each trouble contains the text that is expected of it.
+/// Each trouble contains the expected text.
 fn troubles(expected: &Value, found: &Value) -> Option<String> {
     let (expected, found) = (expected.as_array().unwrap(), found.as_array().unwrap());
     let contains = |(expected, found): (&Value, &Value)| {

@@ -1,4 +1,4 @@
-//! A file of all formats, through source and reader.
+//! A file with records in all formats, read through source and reader.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Records → what they show: the cases of the corpus, files of mixed formats, and any text at all.
+//! Reads records: the cases of the corpus, files of mixed formats, and arbitrary text.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod cases;

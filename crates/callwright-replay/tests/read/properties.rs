@@ -1,4 +1,4 @@
-//! Whatever a record is: it is read or reported, and nothing in it is changed.
+//! Any record is read or reported, and nothing in it is changed.
 
 use callwright::call::Arguments;
 use callwright_replay::read::{Reader, Reading, RecordPlace};
@@ -135,7 +135,7 @@ proptest! {
                 {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": text}},
             ]}]}]}]}),
         };
-        // Arguments that are null count as none.
+        // Null arguments count as no arguments.
         prop_assume!(!arguments.is_null());
         let line = record.to_string();
         let mut reading = Reading::default();

@@ -1,4 +1,4 @@
-//! gzip and zstd, whole, cut off and damaged.
+//! gzip and zstd: complete, cut off and damaged.
 
 use std::io::Write;
 
@@ -42,7 +42,7 @@ fn several_members_and_frames_are_one_log() {
     }
 }
 
-/// All whole records before the place are there, and one trouble tells of it.
+/// All whole records before the cut are read, and one trouble reports it.
 fn assert_read_up_to_the_cut(packed: &[u8], what: &str, least: usize) {
     let text = log();
     let lines: Vec<&str> = text.lines().collect();
@@ -78,7 +78,7 @@ fn only_the_end_is_missing() {
         for (packed, what) in [(gzip(&log()), "gzip"), (zstd(&log()), "zstd")] {
             let found = read(&packed[..packed.len() - cut]);
             assert!(found.records.len() > LINES / 5);
-            // A checksum that is missing is told, and no record is lost for it.
+            // A missing checksum is reported, but costs no record.
             assert_eq!(found.troubles.len(), 1, "{what} without {cut}");
             assert!(found.troubles[0].1.contains(what));
         }

@@ -1,4 +1,4 @@
-//! Paths: what is found, in which order, and what is said of those that name nothing.
+//! Paths: which files are found, in which order, and what is reported if there are none.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use callwright_replay::source::{Pieces, SourceError, find};
 
 use crate::{collect, texts};
 
-/// A folder of this test, gone at its end.
+/// A folder for one test, removed at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -136,7 +136,7 @@ fn a_run_is_resumed_in_the_middle_of_files() {
             Err(trouble) => panic!("{trouble:?}"),
         })
         .collect();
-    // The first read stops behind the bytes that tell what the file is.
+    // The first read stops after the bytes that identify the file type.
     let text = serde_json::to_string(&ends[0]).unwrap();
     let position = serde_json::from_str(&text).unwrap();
     let pieces = Pieces::resume(inputs.clone(), position).unwrap();

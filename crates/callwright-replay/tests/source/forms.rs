@@ -1,4 +1,4 @@
-//! Lines, documents, arrays; whatever the sizes in which they come.
+//! Lines, documents and arrays, whatever the read sizes.
 
 use std::io::{self, Read};
 
@@ -125,7 +125,7 @@ fn utf16_is_read_and_bad_bytes_spoil_one_line() {
     assert!(found.troubles[0].1.contains("not UTF-8"));
 }
 
-/// Bytes of a record that is longer than anything that is kept, made as they are read.
+/// Bytes of a record that is too long to be kept, generated as they are read.
 fn endless(bytes: u64) -> impl Read {
     io::repeat(b'x').take(bytes)
 }
@@ -200,7 +200,7 @@ fn record() -> impl Strategy<Value = serde_json::Value> {
     prop::collection::btree_map(key, value, 0..4).prop_map(|members| members.into_iter().collect())
 }
 
-/// The ways in which records stand in files.
+/// Writes records in one of the ways they occur in files.
 fn written(records: &[serde_json::Value], way: usize) -> String {
     let pretty = |record: &serde_json::Value| serde_json::to_string_pretty(record).unwrap();
     match way {
@@ -230,7 +230,7 @@ proptest! {
         sizes in prop::collection::vec(1_usize..40, 1..6),
     ) {
         let text = written(&records, way);
-        // An empty array is one record that holds none.
+        // An empty array counts as one record with nothing in it.
         prop_assume!(!records.is_empty());
         let reader = Dribble::new(text.clone(), &sizes);
         let found = collect(Pieces::of_reader("log", reader).expect("readable"));
@@ -240,7 +240,7 @@ proptest! {
             .map(|text| serde_json::from_str(text).expect("a whole record"))
             .collect();
         prop_assert_eq!(&read, &records, "{}", text);
-        // A record begins in the line that it says.
+        // A record begins on the line that it reports.
         let starts: Vec<&str> = text.split('\n').collect();
         for (line, record) in &found.records {
             let first = record.lines().next().unwrap_or_default();
@@ -266,7 +266,7 @@ proptest! {
 }
 
 proptest! {
-    // Each case is a file that is read as often as it has pieces.
+    // Each case reads its file as often as it has pieces.
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
@@ -274,7 +274,7 @@ proptest! {
         few in prop::collection::vec(record(), 40..60),
         way in 0_usize..6,
     ) {
-        // Enough for several pieces.
+        // Enough records for several pieces.
         let records: Vec<_> = few.iter().cycle().take(6_000).cloned().collect();
         let text = written(&records, way);
         let folder = std::env::temp_dir().join(format!("callwright-behind-{}", std::process::id()));

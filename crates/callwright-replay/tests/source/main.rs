@@ -1,4 +1,4 @@
-//! Files and readers → records: nothing is torn, nothing is lost, and what cannot be read is named.
+//! Reads files and readers into records: nothing is torn, nothing is lost, and what cannot be read is reported.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod compressed;
@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 use callwright_replay::source::Pieces;
 
-/// What came out of a text: records with their lines, and troubles with theirs.
+/// What was read: records and troubles, each with its line.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     records: Vec<(u64, String)>,
@@ -49,7 +49,7 @@ fn texts(found: &Found) -> Vec<&str> {
         .collect()
 }
 
-/// A reader that gives as many bytes at a time as it is told to.
+/// A reader that returns the given numbers of bytes at a time.
 struct Dribble {
     bytes: Vec<u8>,
     at: usize,

@@ -1,4 +1,4 @@
-//! A real browser without a window, spoken to over a pipe in the protocol of its developer tools.
+//! A headless browser, controlled over a pipe with the protocol of its developer tools.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 
-/// Against a browser that hangs; it answers within milliseconds.
+/// Only for a browser that hangs; it normally answers within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One browser with one page.
@@ -17,7 +17,7 @@ pub(crate) struct Browser {
     process: Child,
     to: ChildStdin,
     from: Receiver<Json>,
-    /// Everything that happened and nobody waited for.
+    /// Messages that arrived while waiting for another one.
     pub(crate) events: Vec<Json>,
     next_id: u64,
     session: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts Chromium. `None` where there is none, and a line that says so.
+    /// Starts Chromium. Prints a notice and returns `None` if it is not installed.
     pub(crate) fn start(name: &str) -> Option<Browser> {
         let known = Command::new("chromium")
             .arg("--version")
@@ -39,7 +39,7 @@ impl Browser {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser_{name}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder for the profile");
-        // The protocol is spoken on the third and the fourth descriptor, which only a shell can set up.
+        // The protocol uses file descriptors 3 and 4, which only a shell can set up.
         let script = r#"exec chromium "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
         let mut process = Command::new("sh")
             .args(["-c", script, "sh"])
@@ -65,7 +65,7 @@ impl Browser {
         let from = process.stdout.take().expect("a pipe");
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
-            // Messages end with a zero byte.
+            // Messages are terminated by a zero byte.
             for message in BufReader::new(from).split(0) {
                 let Ok(message) = message else { break };
                 let Ok(message) = serde_json::from_slice(&message) else {
@@ -127,7 +127,7 @@ impl Browser {
         }
     }
 
-    /// Writes a page to the disk and opens it from there.
+    /// Writes a page to disk and opens it from there.
     #[track_caller]
     pub(crate) fn open(&mut self, page: &str) {
         let file = self.folder.join("report.html");
@@ -165,7 +165,7 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
-    /// Presses a key as a person does. `text` is what it types, if anything.
+    /// Presses a key as a user would. `text` is what it types, if anything.
     pub(crate) fn press(&mut self, key: &str, text: &str) {
         let code = match key {
             "Enter" => 13,
@@ -190,7 +190,7 @@ impl Browser {
         }
     }
 
-    /// As in a window of this width, in one of the two themes.
+    /// Sets the window width and the theme.
     pub(crate) fn look(&mut self, width: u32, theme: &str) {
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -200,7 +200,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({"features": theme}));
     }
 
-    /// A picture of the whole page, if `CALLWRIGHT_TEST_SCREENSHOTS` names a folder for it.
+    /// Takes a screenshot of the whole page if `CALLWRIGHT_TEST_SCREENSHOTS` names a folder for it.
     pub(crate) fn picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("CALLWRIGHT_TEST_SCREENSHOTS") else {
             return;
@@ -213,13 +213,13 @@ impl Browser {
         std::fs::write(file, decode(&shot["data"])).expect("the folder can be written");
     }
 
-    /// The page on paper.
+    /// The page as a PDF.
     pub(crate) fn print(&mut self) -> Vec<u8> {
         let printed = self.call("Page.printToPDF", &json!({"preferCSSPageSize": true}));
         decode(&printed["data"])
     }
 
-    /// What the page complained about: errors, warnings, and what its policy forbade.
+    /// What the page reported: errors, warnings, and violations of its content security policy.
     pub(crate) fn complaints(&self) -> Vec<String> {
         self.events
             .iter()
@@ -234,7 +234,7 @@ impl Browser {
             .collect()
     }
 
-    /// Everything that was loaded, the page itself included.
+    /// Everything that was loaded, including the page itself.
     pub(crate) fn loaded(&self) -> Vec<String> {
         self.events
             .iter()

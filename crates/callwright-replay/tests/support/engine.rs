@@ -1,4 +1,4 @@
-//! A replay of a file with the library.
+//! Replays a file with the library.
 #![allow(clippy::expect_used, reason = "tests and the bench may panic")]
 
 use std::num::NonZero;
@@ -10,7 +10,7 @@ use callwright_replay::run::{ReplaySettings, Run};
 use callwright_replay::source::find;
 use callwright_replay::summary::Summary;
 
-/// Runs over a log with so many workers; with as many as there are cores if nothing is said.
+/// Replays a log with this many workers, or one per core if `None`.
 pub(crate) fn replay(tools: Vec<ToolSpec>, log: &Path, workers: Option<NonZero<usize>>) -> Summary {
     let settings = ReplaySettings {
         tools: Some(tools),

@@ -1,19 +1,18 @@
-//! What a replay made of a log, held against the labels.
+//! Compares the outcome of a replay with the labels.
 //!
 //! # How it is counted
 //!
-//! - **Truth.** All calls with one planted pattern are replayed by themselves. The clusters of that run are the pattern's,
-//!   with as many calls as it says. A cluster is an edge case in truth if more than half of its calls are.
-//! - **Precision** by clusters: of those judged to be edge cases, how many are in truth. By calls: of the calls in them,
-//!   how many are. A cluster that nobody planted counts as wrong. One that only calls with two patterns have is not
-//!   counted: of which of the two it is, nobody wrote down.
-//! - **Recall** by patterns: a planted edge case is found if nine in ten of its calls are in clusters that are judged to
-//!   be edge cases. By calls: how many of all planted edge-case calls are in such clusters.
-//! - **Accepted**: every planted call is judged anew by the real gate, with repair off, by the tools with all proposals of
-//!   the kind "edge case" applied, arguments and result. A call with a bug and an edge case is a bug.
-//! - Patterns with fewer than [`ENOUGH`] calls are printed and counted by calls; by patterns they are not counted. In a
-//!   short log a pattern falls apart into a cluster for each value, and nobody can tell a habit from a slip in the three
-//!   calls of one of them.
+//! - **Truth.** All calls with one planted pattern are replayed on their own. The clusters of that run belong to the
+//!   pattern, with that many calls. A cluster is truly an edge case if more than half of its calls are.
+//! - **Precision** by clusters: how many of the clusters judged to be edge cases truly are. By calls: how many of the
+//!   calls in them are. A cluster that was not planted counts as wrong. A cluster that occurs only in calls with two
+//!   patterns is not counted, because it is unknown which of the two it belongs to.
+//! - **Recall** by patterns: a planted edge case is found if nine in ten of its calls are in clusters judged to be edge
+//!   cases. By calls: how many of all planted edge-case calls are in such clusters.
+//! - **Accepted**: every planted call, arguments and result, is judged again by the real gate, with repair off and with
+//!   all proposals of the kind "edge case" applied to the tools. A call with a bug and an edge case is a bug.
+//! - Patterns with fewer than [`ENOUGH`] calls are printed and counted by calls, but not by patterns. In a short log a
+//!   pattern splits into one cluster per value, and three calls of one value are too few to tell a habit from a slip.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,13 +28,13 @@ use super::engine::replay;
 use super::objections;
 use super::traffic::{Label, Pattern, World, planted};
 
-/// How many calls a pattern has at least to be counted as a pattern.
+/// The minimum number of calls for a pattern to be counted as a pattern.
 ///
-/// A pattern has up to four common values or looks; with twenty calls there are five of each, which is where the rule
-/// begins to look at how they are spread.
+/// A pattern has up to four common values or shapes; with twenty calls there are five of each, which is where the rule
+/// begins to consider how they are spread.
 pub(crate) const ENOUGH: u64 = 20;
 
-/// Calls of a kind, and how many of them have some quality.
+/// How many calls of a kind there are, and how many of them have some property.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Part {
     pub(crate) of: u64,
@@ -48,7 +47,7 @@ impl Part {
         self.are += if are { calls } else { 0 };
     }
 
-    /// One if there is nothing to have it.
+    /// One if there are no calls.
     pub(crate) fn share(self) -> f64 {
         if self.of == 0 {
             1.0
@@ -58,25 +57,25 @@ impl Part {
     }
 }
 
-/// The numbers, and the sentences for people.
+/// The numbers, and remarks for people.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluation {
     pub(crate) precision_by_clusters: Part,
     pub(crate) precision_by_calls: Part,
     pub(crate) recall_by_patterns: Part,
     pub(crate) recall_by_calls: Part,
-    /// Planted edge cases with enough calls, of which every call is accepted by the changed tools.
+    /// Planted edge cases with enough calls whose calls are all accepted by the changed tools.
     pub(crate) edge_cases_accepted: Part,
     pub(crate) edge_calls_accepted: Part,
     pub(crate) bug_calls_accepted: Part,
-    /// What went wrong, a line each.
+    /// What went wrong, one line each.
     pub(crate) remarks: String,
 }
 
-/// The calls of the log in which something is planted: id and line.
+/// The calls of the log in which something is planted: the numbers of the patterns, and the line.
 pub(crate) type Planted = Vec<(Vec<usize>, String)>;
 
-/// Takes the planted calls out of the lines of a log.
+/// Collects the lines with planted calls.
 pub(crate) fn keep_planted(line: &str, into: &mut Planted) {
     let numbers = planted(objections::id(&objections::read(line)));
     if !numbers.is_empty() {
@@ -84,13 +83,13 @@ pub(crate) fn keep_planted(line: &str, into: &mut Planted) {
     }
 }
 
-/// Stands for calls with several patterns; numbers of patterns begin with one.
+/// Key for calls with several patterns; pattern numbers begin with one.
 const SEVERAL: usize = 0;
 
-/// How many calls of which pattern are in a cluster.
+/// How many calls of each pattern are in a cluster.
 type Truth = BTreeMap<ClusterKey, BTreeMap<usize, u64>>;
 
-/// Compares.
+/// Compares the report with the labels.
 pub(crate) fn evaluate(
     world: &World,
     tools: &[ToolSpec],
@@ -107,7 +106,7 @@ pub(crate) fn evaluate(
     evaluation
 }
 
-/// Replays the calls of each pattern by themselves.
+/// Replays the calls of each pattern on their own.
 fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
     let mut texts: BTreeMap<usize, String> = BTreeMap::new();
     for (numbers, line) in calls {
@@ -133,7 +132,7 @@ fn truth(tools: &[ToolSpec], calls: &Planted, folder: &Path) -> Truth {
     truth
 }
 
-/// The clusters that are judged to be edge cases.
+/// The clusters judged to be edge cases.
 fn judged_edge_cases(report: &Report) -> impl Iterator<Item = &ClusterKey> {
     let judgements = report.judgements.iter();
     judgements
@@ -303,7 +302,7 @@ impl Evaluation {
     }
 }
 
-/// The tools with all proposals that are about edge cases, as `callwright replay apply` writes them.
+/// The tools with all proposals about edge cases applied, as `callwright replay apply` writes them.
 fn changed(tools_file: &str, report: &Report) -> Vec<ToolSpec> {
     let proposals = &report.proposals;
     let edge_cases = proposals.changes.iter();

@@ -1,4 +1,4 @@
-//! What the real gate says of a recorded call and of its result, with repair off.
+//! What the real gate objects to in a recorded call and its result, with repair off.
 #![allow(
     dead_code,
     clippy::expect_used,
@@ -12,7 +12,7 @@ use callwright::repair::RepairPolicy;
 use callwright::wire::{self, Recorded};
 use callwright::{Gate, ToolSpec, Verdict};
 
-/// An objection: where, and what.
+/// The path and the name of an objection.
 pub(crate) type Objection = (String, String);
 
 pub(crate) fn gate(tools: impl IntoIterator<Item = ToolSpec>) -> Gate {
@@ -39,7 +39,7 @@ pub(crate) fn to_arguments(gate: &Gate, recorded: &Recorded<'_>) -> Vec<Objectio
     }
 }
 
-/// Objections to the result, unless the tool itself says that it is an error.
+/// Objections to the result, unless the tool itself marks it as an error.
 pub(crate) fn to_result(gate: &Gate, recorded: &Recorded<'_>) -> Vec<Objection> {
     let (Some(tool), Some(ran)) = (gate.tool(&recorded.call.tool), recorded.ran()) else {
         return Vec::new();

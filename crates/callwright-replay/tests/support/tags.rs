@@ -1,16 +1,16 @@
-//! The tags of a page, and whether every one that is opened is closed.
+//! The tags of a page, and a check that every opened tag is closed.
 
-/// Elements that have no end.
+/// Elements without an end tag.
 const VOID: [&str; 4] = ["meta", "link", "input", "br"];
 
-/// Elements of a picture that close themselves.
+/// SVG elements that close themselves.
 const EMPTY: [&str; 2] = ["rect", "path"];
 
-/// The names of all elements in their order.
+/// The names of all elements, in order.
 ///
 /// # Panics
 ///
-/// If a tag is not written as our templates write tags, or is not closed.
+/// If a tag is not written the way our templates write tags, or is not closed.
 #[track_caller]
 pub(crate) fn elements(page: &str) -> Vec<String> {
     let mut names = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn elements(page: &str) -> Vec<String> {
     names
 }
 
-/// Where the tag ends; a `>` between quotes is part of it.
+/// Where the tag ends; a `>` in quotes is part of it.
 fn end_of_tag(text: &str) -> usize {
     let mut quoted = false;
     for (at, character) in text.char_indices() {

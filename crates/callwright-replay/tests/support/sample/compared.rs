@@ -1,11 +1,11 @@
-//! The same month, judged by other tools as well.
+//! The same month, also judged by other tools.
 
 use callwright_replay::report::Report;
 use callwright_replay::summary::{Change, ChangeKey, Example, Examples, Side};
 
 use super::{START, report};
 
-/// The report, with all texts from the log as `say` says them.
+/// The report, with all texts from the log passed through `say`.
 pub(crate) fn compared(say: &dyn Fn(&str) -> String) -> Report {
     let mut report = report(say);
     report.summary.compared = true;

@@ -1,4 +1,4 @@
-//! A report as a busy month would give it, made by hand: several tools, clusters of all kinds, loops, troubles.
+//! A hand-made report of a busy month: several tools, clusters of all kinds, loops, troubles.
 //!
 //! Every text that would come from the log goes through `say`, so that a test can make all of them hostile at once.
 
@@ -23,7 +23,7 @@ pub(crate) const START: i64 = 1_793_491_200_000_000;
 const HOUR: i64 = 3_600_000_000;
 const DAY: i64 = 24 * HOUR;
 
-/// How busy the twelve parts of a day are.
+/// How busy each of the twelve parts of a day is.
 const WAVE: [u64; 12] = [2, 1, 1, 3, 6, 9, 11, 12, 11, 8, 6, 4];
 
 const MODELS: [(&str, u64); 3] = [
@@ -42,7 +42,7 @@ const TOOLS: [(&str, u64); 7] = [
     ("legacy_export", 200),
 ];
 
-/// The report, with all texts from the log as `say` says them.
+/// The report, with all texts from the log passed through `say`.
 pub(crate) fn report(say: &dyn Fn(&str) -> String) -> Report {
     let mut summary = Summary::default();
     let mut judgements = Vec::new();
@@ -347,12 +347,12 @@ fn loops(summary: &mut Summary, say: &dyn Fn(&str) -> String) {
     }
 }
 
-/// As the log has it.
+/// The texts as they are in the log.
 pub(crate) fn plain() -> Report {
     report(&|text: &str| text.to_owned())
 }
 
-/// Nothing at all.
+/// A report without any calls.
 pub(crate) fn empty() -> Report {
     Report {
         summary: Summary::default(),
@@ -361,7 +361,7 @@ pub(crate) fn empty() -> Report {
     }
 }
 
-/// All calls are fine, and nobody knows when they were.
+/// All calls are fine, and their times are unknown.
 pub(crate) fn spotless() -> Report {
     let mut report = empty();
     report.summary.calls = Tally {

@@ -9,14 +9,14 @@ pub(super) struct Plan {
     pub(super) calls: u64,
     pub(super) repaired: (u64, &'static str),
     pub(super) kind: ViolationKind,
-    /// The first day, and on how many days.
+    /// The first day, and the number of days.
     pub(super) days: (i64, i64),
     pub(super) led_to: [u64; 6],
     pub(super) reasons: &'static [(i32, &'static str)],
     pub(super) value: &'static str,
 }
 
-/// All of them.
+/// All clusters.
 pub(super) fn plans() -> Vec<Plan> {
     let mut plans = frequent();
     plans.extend(rare());

@@ -1,9 +1,9 @@
-//! Calls that are fine and that their schema forbids.
+//! Legitimate calls that their schema forbids.
 //!
-//! Each stands for something that happens to schemas in the field: they are written once, from memory, by somebody who
-//! is not the one who runs the tool; then the tool learns something and the schema does not. Most are steady: every
-//! model, every day. Some are hard: one call in five thousand, two models only, since the ninth day only, with errors
-//! of other causes, or of a tool whose results nobody recorded.
+//! Each represents something that happens to schemas in the field: they are written once, from memory, by a person who
+//! does not run the tool; then the tool learns something and the schema does not. Most are steady: every model, every
+//! day. Some are hard: one call in five thousand, only two models, only since the ninth day, with errors from other
+//! causes, or in a tool whose results are not recorded.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use super::words;
 
 use Damage::{Add, Leave, Set, SetResult};
 
-/// All of them, without numbers.
+/// All edge cases, not numbered yet.
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub(crate) fn edge_cases() -> Vec<Pattern> {
     let edge = Pattern::edge_case;

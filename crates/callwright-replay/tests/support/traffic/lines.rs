@@ -1,16 +1,16 @@
-//! Records → lines of a log, in the formats that people have.
+//! Writes records as lines of a log, in the formats that people use.
 
 use serde_json::{Value, json};
 
 use super::session::{Record, Sent};
 use super::world::rfc3339;
 
-/// How a log is written.
+/// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// callwright's own events.
     Events,
-    /// One line per call: `tool`, `arguments` and what stands beside them.
+    /// One line per call: `tool`, `arguments` and the other keys of a call line.
     Lines,
     /// Requests to a chat API with their responses. Every request repeats the conversation; an error is a text like any
     /// other.
@@ -45,7 +45,7 @@ fn each(records: &[Record], write: fn(&Record) -> Value) -> Vec<(i64, String)> {
         .collect()
 }
 
-/// What `--record` writes where validation is off: nothing is refused, and the tool got what was sent.
+/// What `--record` writes with validation off: nothing is refused, and the tool gets what was sent.
 fn event(record: &Record) -> Value {
     let (sent, arguments) = match &record.sent {
         Sent::Text(text) => (
@@ -153,7 +153,7 @@ fn span(record: &Record) -> Value {
     }]})
 }
 
-/// One line per answer of the model: the request with all that was said before, and the response.
+/// One line per answer of the model: the request with the whole conversation so far, and the response.
 fn requests(records: &[Record], declared: &[Value]) -> Vec<(i64, String)> {
     let offered: Vec<&Value> = declared
         .iter()
@@ -197,7 +197,7 @@ fn requests(records: &[Record], declared: &[Value]) -> Vec<(i64, String)> {
     lines
 }
 
-/// Whether a conversation uses a tool: clients offer what fits the task.
+/// Whether a conversation uses a tool: clients only offer tools that fit the task.
 fn is_called(tool: &Value, records: &[Record]) -> bool {
     let name = tool.pointer("/function/name").or(tool.get("name"));
     records

@@ -33,7 +33,7 @@ pub(crate) const IN_WORDS: Make = |random, _| {
     ]))
 };
 
-/// A word that was meant and is misspelt, in capitals, or not in the list at all.
+/// One of the intended words, misspelt or in capitals, or a word that is not in the list at all.
 pub(crate) fn made_up(random: &mut Random, meant: &[&str], invented: &[&str]) -> Value {
     let word = *random.pick(meant);
     json!(match random.below(5) {
@@ -44,7 +44,7 @@ pub(crate) fn made_up(random: &mut Random, meant: &[&str], invented: &[&str]) ->
     })
 }
 
-/// Two letters in the wrong order.
+/// The word with two letters swapped.
 pub(crate) fn swapped(random: &mut Random, word: &str) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let at = random.below(letters.len() - 1);
@@ -57,7 +57,7 @@ pub(crate) fn swapped(random: &mut Random, word: &str) -> String {
     }
 }
 
-/// A whole number of a range, round ones more often.
+/// A whole number from a range, round ones more often.
 pub(crate) fn whole(random: &mut Random, low: i64, high: i64) -> Value {
     let number = random.between(low, high);
     let round = number - number % 10;

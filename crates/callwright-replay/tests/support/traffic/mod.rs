@@ -1,24 +1,25 @@
-//! Traffic of tools, made up, with the truth about every violation beside it.
+//! Generated traffic of tools, with the truth about every violation.
 //!
-//! In comes a seed and a number of calls, out go the declarations of 36 tools (or of another [`Family`] of tools), a log of fourteen days and a label for
-//! every planted pattern. The same seed gives the same log. Nothing here knows how a replay decides: what is a bug and
-//! what an edge case follows from what the pattern stands for in the real world, which is written beside each in
-//! [`edge_cases`] and [`bugs`], and from nothing else.
+//! Takes a seed and a number of calls; returns the declarations of 36 tools (or of another [`Family`] of tools), a log
+//! of fourteen days and a label for every planted pattern. The same seed gives the same log. Nothing here knows how a
+//! replay decides: whether a pattern is a bug or an edge case depends only on what it represents in the real world,
+//! which is written next to each in [`edge_cases`] and [`bugs`].
 //!
 //! What the world looks like:
 //!
-//! - Five models with different habits. The one that runs on somebody's own machine makes nine times as many mistakes
-//!   as the best. Two of them send arguments as values, three as texts.
-//! - Conversations are short, mostly: half have fewer than four calls, a few have three hundred. Each uses two to six
-//!   of the tools; some tools are ten times as popular as others. Nights and weekends are quiet.
-//! - About 95% of the calls fit their schema. Of these, 2% to 13% fail all the same, by tool: what they ask for is not
-//!   there, a server is down. Most errors of agents are of this kind.
-//! - After a refusal, 44% of the calls are mended, 7% repeated as they are, 28% given up. Some are repeated many times.
-//! - Two tools hand work on and nobody records what comes of it; one tool tells of errors as if they were results; of
-//!   the others, three results in a hundred are lost.
-//! - Three in a hundred of the violating calls violate twice; a mistake beside an edge case is a mistake.
+//! - Five models with different habits. The one that runs locally makes nine times as many mistakes as the best. Two of
+//!   them send arguments as values, three as texts.
+//! - Most conversations are short: half have fewer than four calls, a few have three hundred. Each uses two to six of
+//!   the tools; some tools are ten times as popular as others. Nights and weekends are quiet.
+//! - About 95% of the calls fit their schema. Of these, 2% to 13% fail anyway, depending on the tool: what they ask for
+//!   does not exist, or a server is down. Most errors of agents are of this kind.
+//! - After a refusal, 44% of the calls are corrected, 7% repeated unchanged, 28% given up. Some are repeated many
+//!   times.
+//! - Two tools hand off their work, and their results are not recorded; one tool reports errors as if they were
+//!   results; of the others, three results in a hundred are lost.
+//! - Three in a hundred of the violating calls violate twice; a mistake together with an edge case is a mistake.
 //!
-//! A call's id names the patterns in it: `c123-p7` has number seven, `c124` is fine.
+//! A call's id names the patterns in it: `c123-p7` has pattern seven, `c124` is fine.
 #![allow(
     dead_code,
     reason = "tests, the example and the bench each use a part of it"
@@ -56,17 +57,17 @@ pub(crate) use pattern::{Label, Pattern};
 use random::Random;
 use session::{Record, Session};
 
-/// The tools, in all the shapes in which people declare them.
+/// The tools, in all formats in which people declare them.
 pub(crate) const TOOLS: &str = include_str!("tools.json");
 
-/// Tools that belong together, with the patterns in their calls.
+/// Tools that belong together, and the patterns in their calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// The one that was there when the rule was made.
+    /// The family that existed when the rule was written.
     First,
     /// Written without looking at the rule.
     Second,
-    /// A few that are not looked at while the rule is changed.
+    /// A few tools that are not looked at while the rule is being changed.
     Kept,
 }
 
@@ -98,7 +99,7 @@ impl Family {
     }
 }
 
-/// What to make.
+/// What to generate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) calls: usize,
@@ -165,14 +166,14 @@ impl World {
         }
     }
 
-    /// The place of a tool; any will do for a pattern of all tools.
+    /// The index of a tool; any tool will do for a pattern of all tools.
     fn tool(&self, name: &str) -> usize {
         let is_meant = |tool: &Offered| tool.name() == name || name == "*";
         let found = self.tools.iter().position(is_meant);
         found.expect("patterns name tools that there are")
     }
 
-    /// Writes a log, in the order of time. Returns how many calls each pattern has, in the order of the patterns.
+    /// Writes a log in chronological order. Returns the number of calls of each pattern, in the order of the patterns.
     pub(crate) fn write(&self, settings: Settings, mut write: impl FnMut(&str)) -> Vec<u64> {
         let mut counts = vec![0; self.patterns.len()];
         let mut waiting: BinaryHeap<Reverse<(i64, u64, String)>> = BinaryHeap::new();
@@ -200,7 +201,7 @@ impl World {
         counts
     }
 
-    /// Conversations in the order in which they begin.
+    /// Conversations in the order of their start.
     fn sessions(&self, settings: Settings) -> impl Iterator<Item = (i64, Vec<Record>)> {
         let mut random = Random::new(settings.seed);
         let mut planned = self.bursts(settings.calls);
@@ -218,7 +219,7 @@ impl World {
         let (mut number, mut next_id) = (0, 1);
         planned.into_iter().flat_map(move |session| {
             let mut records = Vec::new();
-            // Where one gives up early, somebody else begins.
+            // If a conversation ends early, another one takes over.
             while records.len() < session.length {
                 number += 1;
                 let own = Random::new(random.next());
@@ -253,7 +254,7 @@ impl World {
         planned
     }
 
-    /// Nothing but calls with one pattern, by its number.
+    /// Only calls with one pattern, given by its number.
     pub(crate) fn samples(&self, number: usize, settings: Settings) -> Vec<String> {
         let random = Random::new(settings.seed ^ number as u64);
         let session = Session::new(self, random, "samples".to_owned(), world::at(0, 0), 1);
@@ -262,7 +263,7 @@ impl World {
         lines.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// One line per pattern.
+    /// One label per pattern.
     pub(crate) fn labels(&self, counts: &[u64]) -> Vec<Value> {
         let all = self.patterns.iter().zip(counts);
         all.map(|(pattern, calls)| {
@@ -282,20 +283,20 @@ impl World {
     }
 }
 
-/// A conversation to come.
+/// A conversation that is to be generated.
 struct Planned {
     start: i64,
     length: usize,
     burst: Option<usize>,
 }
 
-/// How many calls a conversation has: most few, a few many.
+/// How many calls a conversation has: usually few, sometimes many.
 fn length(random: &mut Random) -> usize {
     let share = random.share().max(1e-9);
     ((2.0 / share.powf(0.8)) as usize).clamp(1, 300)
 }
 
-/// The numbers of the patterns in a call, by its id.
+/// The numbers of the patterns in a call, from its id.
 pub(crate) fn planted(id: &str) -> Vec<usize> {
     let parts = id.split("-p").skip(1);
     parts.filter_map(|number| number.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! A tool as its calls show it: what it is asked, what it answers, how it refuses.
+//! A tool as seen from its calls: arguments, results and refusals.
 
 use callwright::ToolSpec;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Offered {
         }
     }
 
-    /// How a server says that it does not like a call.
+    /// How a server refuses a call.
     pub(crate) fn refusal(&self, random: &mut Random, pattern: &Pattern) -> String {
         let place = pattern.path.rsplit('/').next().unwrap_or_default();
         match random.below(3) {

@@ -1,19 +1,19 @@
-//! What can be wrong with a call, and doing it to one.
+//! What can be wrong with a call, and how to make it so.
 
 use serde_json::{Value, json};
 
 use super::random::Random;
 
-/// What a violation is in truth.
+/// What a violation really is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// The call is fine and the schema is too strict.
+    /// The call is fine, and the schema is too strict.
     EdgeCase,
     /// A mistake.
     Bug,
 }
 
-/// Makes a value in the stead of the one that is there, if there is one.
+/// Makes a replacement for the value at a place, if there is one.
 pub(crate) type Make = fn(&mut Random, Option<&Value>) -> Value;
 
 /// How a call or a result is changed. Places are JSON Pointers; `*` is the last item of a list.
@@ -25,69 +25,69 @@ pub(crate) enum Damage {
     Leave(&'static str),
     /// A key of the arguments has another name.
     Rename(&'static str, &'static str),
-    /// One of several keys that the schema does not know is added to the object at the place.
+    /// One of several unknown keys is added to the object at the place.
     Add(&'static str, &'static [&'static str], Make),
-    /// Several changes that come together.
+    /// Several changes at once.
     All(&'static [Damage]),
     /// The text of the arguments ends early.
     Cut,
     /// A tool that does not exist.
     Tool(&'static [&'static str]),
-    /// Another value at a place of the result.
+    /// Another value at a place in the result.
     SetResult(&'static str, Make),
-    /// A key that the schema does not know is added to the object at a place of the result.
+    /// An unknown key is added to the object at a place in the result.
     AddResult(&'static str, &'static str, Make),
     /// The result ends early.
     CutResult,
 }
 
-/// When many calls come at once from one broken program.
+/// Many calls at once from one broken program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Burst {
-    /// Calls, as a share of the whole log.
+    /// The share of all calls in the log.
     pub(crate) share: f64,
-    /// On which day, and at what hour it lasts.
+    /// The day and the hour in which it happens.
     pub(crate) day: i64,
     pub(crate) hour: i64,
-    /// In how many conversations.
+    /// The number of conversations.
     pub(crate) sessions: usize,
 }
 
 /// One planted pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
-    /// Its number, from one on; ids of calls name it.
+    /// Its number, starting at one; ids of calls contain it.
     pub(crate) number: usize,
     pub(crate) label: Label,
     pub(crate) tool: &'static str,
-    /// Where the gate objects: a JSON Pointer in which `*` stands for any index.
+    /// Where the gate objects: a JSON Pointer in which `*` matches any index.
     pub(crate) path: &'static str,
-    /// What the gate calls it: the name of an issue, or the code of a failure.
+    /// What the gate objects to: the name of an issue, or the code of a failure.
     pub(crate) issue: &'static str,
-    /// What it is in the real world.
+    /// What it represents in the real world.
     pub(crate) stands_for: &'static str,
     pub(crate) damage: Damage,
-    /// How many of the tool's calls have it.
+    /// The share of the tool's calls that have it.
     pub(crate) share: f64,
-    /// Only these models do it, by their place in the list of models; all if empty.
+    /// Only these models do it, by their index in the list of models; all if empty.
     pub(crate) models: &'static [usize],
-    /// It begins on this day.
+    /// The first day.
     pub(crate) since_day: i64,
-    /// It ends with this day.
+    /// The last day.
     pub(crate) until_day: i64,
-    /// Before this day the tool refuses every such call: a new version is rolled out then.
+    /// Before this day the tool refuses every such call; then a new version is rolled out.
     pub(crate) taken_since: i64,
     /// How often the tool refuses the call because of it.
     pub(crate) refused: f64,
-    /// Errors of other causes, beyond those that every call of the tool has.
+    /// Errors from other causes, on top of the tool's usual error rate.
     pub(crate) more_errors: f64,
-    /// How often the model sees by itself that the result is of no use.
+    /// How often the model notices by itself that the result is useless.
     pub(crate) noticed: f64,
     pub(crate) burst: Option<Burst>,
 }
 
 impl Pattern {
-    /// A legitimate call that the schema forbids: the tool runs it like any other.
+    /// A legitimate call that the schema forbids; the tool runs it like any other.
     pub(crate) fn edge_case(
         tool: &'static str,
         share: f64,
@@ -115,7 +115,7 @@ impl Pattern {
         }
     }
 
-    /// A mistake. `refused` says how often the tool itself minds.
+    /// A mistake. `refused` is how often the tool itself refuses it.
     pub(crate) fn bug(
         tool: &'static str,
         share: f64,
@@ -166,7 +166,7 @@ impl Pattern {
         self
     }
 
-    /// Whether it is about the result of a call.
+    /// Whether it is in the result of a call.
     pub(crate) fn is_in_result(&self) -> bool {
         matches!(
             self.damage,
@@ -174,7 +174,7 @@ impl Pattern {
         )
     }
 
-    /// The top-level parameter that it touches, if it is about just one.
+    /// The top-level parameter that it touches, if there is exactly one.
     pub(crate) fn parameter(&self) -> Option<&'static str> {
         match self.damage {
             Damage::Set(place, _) | Damage::Leave(place) => place[1..].split('/').next(),
@@ -184,7 +184,7 @@ impl Pattern {
 }
 
 impl Damage {
-    /// Changes arguments that were fine.
+    /// Damages valid arguments.
     pub(crate) fn arguments(&self, random: &mut Random, arguments: &mut Value) {
         match *self {
             Damage::Set(place, make) => {
@@ -219,7 +219,7 @@ impl Damage {
         }
     }
 
-    /// Changes a result that was fine; says whether it has the place.
+    /// Damages a valid result; returns whether the result has the place.
     pub(crate) fn result(&self, random: &mut Random, result: &mut Value) -> bool {
         match *self {
             Damage::SetResult(place, make) => return set(random, result, place, make),
@@ -237,7 +237,7 @@ impl Damage {
     }
 }
 
-/// A text without its end: at least the last quote or bracket is gone.
+/// A text without its end: at least the last quote or bracket is missing.
 pub(crate) fn cut(random: &mut Random, text: &str) -> String {
     let most = text.len().saturating_sub(2).max(2);
     let mut end = (most / 2 + random.below(most / 2 + 1)).max(1);
@@ -257,7 +257,7 @@ fn set(random: &mut Random, root: &mut Value, place: &str, make: Make) -> bool {
     true
 }
 
-/// The value at a place; objects on the way are made where there are none.
+/// The value at a place; missing objects on the way are created.
 fn slot<'v>(root: &'v mut Value, place: &str) -> Option<&'v mut Value> {
     let mut value = root;
     for segment in place.split('/').skip(1) {

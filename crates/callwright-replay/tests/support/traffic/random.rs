@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same for the same seed, on every machine and for ever.
+//! Pseudo-random numbers, the same for the same seed on every machine and in every version.
 
-/// `SplitMix64`: a few lines, good enough to choose words with.
+/// `SplitMix64`: a few lines, and good enough to choose words with.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From zero up to one, one excluded.
+    /// From zero to one, excluding one.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -26,7 +26,7 @@ impl Random {
         self.share() < probability
     }
 
-    /// One of the numbers from `low` to `high`, both included.
+    /// A number from `low` to `high`, both included.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         let choices = (high - low).unsigned_abs() + 1;
         low + (self.next() % choices) as i64
@@ -40,13 +40,13 @@ impl Random {
         &choices[self.below(choices.len())]
     }
 
-    /// One of them, the first ones more often: half as likely at the third as at the first.
+    /// One of the choices, early ones more often: the third is half as likely as the first.
     pub(crate) fn pick_early<'t, T>(&mut self, choices: &'t [T]) -> &'t T {
         let weights: Vec<f64> = (0..choices.len()).map(|at| 1.0 / (at + 2) as f64).collect();
         &choices[self.weighted(&weights)]
     }
 
-    /// The index of one of the weights, as often as they say.
+    /// An index, with a probability proportional to its weight.
     pub(crate) fn weighted(&mut self, weights: &[f64]) -> usize {
         let mut left = self.share() * weights.iter().sum::<f64>();
         for (at, weight) in weights.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! One conversation: what the model calls, what comes of it, what it does then.
+//! One conversation: what the model calls, how the calls turn out, and what it does next.
 //!
-//! After a refusal a model mends the call in 44% of the cases, sends it again unchanged in 7%, never uses the tool again
-//! in 28%, and does something else first in the others. Some do not notice that they repeat themselves.
+//! After a refusal a model corrects the call in 44% of the cases, sends it again unchanged in 7%, never uses the tool
+//! again in 28%, and otherwise does something else first. Some models do not notice that they repeat themselves.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::pattern::{Damage, Label, Pattern, cut};
 use super::random::Random;
 use super::world::{self, MODELS};
 
-/// A call with its place and what came of it.
+/// A call with its place and its outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) time: i64,
@@ -24,7 +24,7 @@ pub(crate) struct Record {
     pub(crate) output: Option<Value>,
     pub(crate) is_error: bool,
     pub(crate) latency_us: i64,
-    /// The patterns that were planted, by their places in the list.
+    /// The patterns that were planted, by their index in the list.
     pub(crate) planted: Vec<usize>,
 }
 
@@ -35,28 +35,28 @@ pub(crate) enum Sent {
     Value(Value),
 }
 
-/// A call that the model has in mind.
+/// A call that the model is about to make.
 #[derive(Debug, Clone)]
 struct Plan {
     tool: usize,
     name: String,
-    /// What it would be without mistakes.
+    /// The arguments without mistakes.
     meant: Value,
     sent: Sent,
     planted: Vec<usize>,
 }
 
-/// What the model sees.
+/// The outcome as the model sees it.
 #[derive(PartialEq)]
 enum Came {
     Fine,
-    /// The call itself is at fault.
+    /// Because of the call itself.
     Refused,
-    /// Something else is.
+    /// Because of something else.
     Failed,
 }
 
-/// A conversation that is going on.
+/// A conversation in progress.
 pub(crate) struct Session<'w> {
     world: &'w World,
     random: Random,
@@ -102,7 +102,7 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// A conversation of at most so many calls.
+    /// A conversation of at most this many calls.
     pub(crate) fn talk(mut self, length: usize) -> Vec<Record> {
         self.length = length;
         while self.records.len() < length && !self.tools.is_empty() {
@@ -129,7 +129,7 @@ impl<'w> Session<'w> {
         self.records
     }
 
-    /// A program that does the same over and over, within an hour.
+    /// A program that makes the same mistake over and over, within an hour.
     pub(crate) fn burst(mut self, pattern: usize, calls: usize) -> Vec<Record> {
         self.turn = 1;
         let tool = self.world.tool(self.world.patterns[pattern].tool);
@@ -151,7 +151,7 @@ impl<'w> Session<'w> {
         self.time += world::seconds(&mut self.random, 1, 20);
     }
 
-    /// What the model calls next: mostly without any fault, rarely with two.
+    /// The model's next call: usually without a fault, rarely with two.
     fn plan(&mut self, tool: usize) -> Plan {
         let meant = self.world.tools[tool].arguments(&mut self.random);
         let mut planted = Vec::new();
@@ -190,7 +190,7 @@ impl<'w> Session<'w> {
             return 0.0;
         }
         let habit = match pattern.label {
-            // Every model comes upon edge cases, one a little more often than another.
+            // Every model makes edge-case calls, some a little more often than others.
             Label::EdgeCase => 0.7 + 0.15 * ((pattern.number + self.model) % 5) as f64,
             Label::Bug if pattern.models.is_empty() && !pattern.is_in_result() => {
                 MODELS[self.model].mistakes
@@ -227,7 +227,7 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// Calls, and writes down what came of it.
+    /// Makes the call and records its outcome.
     fn make(&mut self, plan: &Plan) -> Came {
         let tool = &self.world.tools[plan.tool];
         let patterns: Vec<&Pattern> = plan
@@ -266,7 +266,7 @@ impl<'w> Session<'w> {
             Some(text) => json!({"error": text}),
             None => output,
         };
-        // Some results are lost on the way into the log.
+        // Some results never reach the log.
         let is_kept =
             world::is_recorded(tool.name()) && (in_result.is_some() || !self.random.chance(0.03));
         let id = patterns
@@ -312,13 +312,13 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// The same without the mistake. What is no mistake stays.
+    /// The same call without its mistakes. Edge cases stay.
     fn mend(&mut self, plan: &Plan) {
         if self.records.len() >= self.length {
             return;
         }
         self.next_round();
-        // Where the answer was of no use, the model asks for something else.
+        // If the result was useless, the model asks for something else.
         let meant = if plan
             .planted
             .iter()
@@ -334,7 +334,7 @@ impl<'w> Session<'w> {
         self.make(&mended);
     }
 
-    /// The very same call, mostly once more, sometimes until somebody pulls the plug.
+    /// The same call again, usually once, sometimes many times.
     fn again(&mut self, plan: &Plan) {
         let times = if self.random.chance(0.15) {
             2 + self.random.below(12)
@@ -352,7 +352,7 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// The same question until the answer changes, which is no fault.
+    /// The same question a few more times, as when waiting for a change. Not a fault.
     fn poll(&mut self, plan: &Plan) {
         for _ in 0..=self.random.below(4) {
             if self.records.len() >= self.length {
@@ -363,7 +363,7 @@ impl<'w> Session<'w> {
         }
     }
 
-    /// The model does without this tool; every other time the user leaves.
+    /// The model stops using this tool; half of the time the user leaves.
     fn give_up(&mut self, tool: usize) {
         self.tools.retain(|known| *known != tool);
         if self.random.chance(0.5) {

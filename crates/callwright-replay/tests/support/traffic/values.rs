@@ -1,17 +1,17 @@
-//! A schema → a value that fits it, with the words that people use.
+//! Generates values that fit a schema, with realistic words.
 
 use serde_json::{Map, Value, json};
 
 use super::random::Random;
 use super::words;
 
-/// How often a model gives a parameter that it may leave out.
+/// How often a model passes an optional parameter.
 const GIVEN: f64 = 0.4;
 
 /// How often a value is the declared default: models copy what they read.
 const DEFAULT: f64 = 0.25;
 
-/// Makes values for one schema.
+/// Generates values for one schema.
 pub(crate) struct Values<'s> {
     root: &'s Value,
 }
@@ -35,7 +35,7 @@ impl<'s> Values<'s> {
         }
         let branches = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
         if let Some(branches) = branches {
-            // The first one is the usual one, and the deeper it goes, the sooner it ends.
+            // The first branch is the usual one; deep down it is always chosen, so that recursion ends soon.
             let first = depth > 2 || random.chance(0.7);
             let branch = if first {
                 0
@@ -113,7 +113,7 @@ fn integer(random: &mut Random, schema: &Value) -> i64 {
     let least = schema["minimum"].as_i64().unwrap_or(0);
     let most = schema["maximum"].as_i64().unwrap_or(least + 50_000);
     match random.below(4) {
-        // Round numbers and the bounds themselves are what models like.
+        // Models prefer round numbers and the bounds themselves.
         0 => [5, 10, 20, 50, 100, most][random.below(6)].clamp(least, most),
         1 => least + (most - least) / random.between(2, 40),
         _ => random.between(least, most),

@@ -1,4 +1,4 @@
-//! Words that calls are made of, by the name of the parameter.
+//! The words in calls, by the name of the parameter.
 
 use super::random::Random;
 
@@ -57,7 +57,7 @@ const NOUNS: &[&str] = &[
 const FOLDERS: &[&str] = &["src", "tests", "docs", "config", "scripts", "data"];
 const ENDINGS: &[&str] = &["rs", "py", "md", "ts", "toml", "csv"];
 
-/// A sentence of some words.
+/// A short sentence.
 pub(crate) fn sentence(random: &mut Random) -> String {
     let (subject, predicate) = (random.pick(SUBJECTS), random.pick(PREDICATES));
     match random.below(3) {
@@ -66,7 +66,7 @@ pub(crate) fn sentence(random: &mut Random) -> String {
     }
 }
 
-/// Sentences of at least so many characters, and not many more.
+/// Sentences, cut to this many characters (at least twelve).
 pub(crate) fn text(random: &mut Random, characters: usize) -> String {
     let mut text = sentence(random);
     while text.len() < characters {
@@ -105,7 +105,7 @@ pub(crate) fn url(random: &mut Random) -> String {
     format!("https://{host}.example/{page}/{}", random.below(5_000))
 }
 
-/// What a pattern of the tools asks for.
+/// A text that matches one of the patterns of the tools.
 pub(crate) fn matching(random: &mut Random, pattern: &str) -> String {
     match pattern {
         "^C[0-9]{6}$" => format!("C{:06}", random.below(40_000)),
@@ -130,7 +130,7 @@ pub(crate) fn matching(random: &mut Random, pattern: &str) -> String {
     }
 }
 
-/// The same for the tools of the second family and the kept one.
+/// The same for the tools of the second family and of the kept one.
 fn matching_in_the_second(random: &mut Random, pattern: &str) -> String {
     match pattern {
         "^RRULE:" => format!("RRULE:FREQ=WEEKLY;COUNT={}", random.between(2, 20)),
@@ -159,7 +159,7 @@ fn matching_in_the_second(random: &mut Random, pattern: &str) -> String {
     }
 }
 
-/// A text as the parameter's name suggests.
+/// A text that fits the name of the parameter.
 pub(crate) fn by_name(random: &mut Random, name: &str) -> String {
     match name {
         "path" | "file" => format!(

@@ -6,15 +6,15 @@ use super::random::Random;
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) name: &'static str,
-    /// How many of the conversations it has.
+    /// Its share of the conversations.
     pub(crate) share: f64,
-    /// How many mistakes it makes, next to the others. They average to about one.
+    /// How many mistakes it makes, relative to the others. The average is about one.
     pub(crate) mistakes: f64,
-    /// Whether its provider gives arguments as a text, or as a value.
+    /// Whether its provider sends arguments as a text, or as a value.
     pub(crate) sends_text: bool,
 }
 
-/// A strong one, its small sister, two of other houses, and one that runs on somebody's own machine.
+/// A strong model, its small sibling, two from other vendors, and one that runs locally.
 pub(crate) const MODELS: &[Model] = &[
     Model {
         name: "atlas-4",
@@ -54,16 +54,16 @@ const SECOND_US: i64 = 1_000_000;
 const HOUR_US: i64 = 3_600 * SECOND_US;
 const DAY_US: i64 = 24 * HOUR_US;
 
-/// How long the log is.
+/// The length of the log.
 pub(crate) const DAYS: i64 = 14;
 
-/// How busy the hours are, in Europe's offices and a little beyond.
+/// How busy each hour is, mostly for offices in Europe.
 const HOURS: [f64; 24] = [
     1.0, 0.7, 0.5, 0.4, 0.4, 0.6, 1.5, 3.0, 6.0, 9.0, 10.0, 10.0, 8.0, 9.0, 10.0, 10.0, 9.0, 7.5,
     6.0, 5.0, 4.5, 4.0, 3.0, 2.0,
 ];
 
-/// A time at which somebody starts to work: at night and on Sundays fewer do.
+/// The start of a conversation: fewer start at night and on weekends.
 pub(crate) fn start(random: &mut Random) -> i64 {
     let days: [f64; DAYS as usize] =
         std::array::from_fn(|day| if day % 7 < 5 { 1.0 } else { 0.45 });
@@ -74,7 +74,7 @@ pub(crate) fn start(random: &mut Random) -> i64 {
     at(day, hour) + random.between(0, HOUR_US - 1)
 }
 
-/// The beginning of an hour of a day.
+/// The beginning of an hour on a day.
 pub(crate) fn at(day: i64, hour: i64) -> i64 {
     START_US + day * DAY_US + hour * HOUR_US
 }
@@ -87,29 +87,29 @@ pub(crate) fn seconds(random: &mut Random, low: i64, high: i64) -> i64 {
     random.between(low * SECOND_US, high * SECOND_US)
 }
 
-/// How often a call that is fine fails all the same: what it asks for is not there, or a server is down. Four fifths of
-/// the errors in recorded agents come from calls that fit their schema, so these are many.
+/// How often a valid call fails anyway: what it asks for does not exist, or a server is down. Four fifths of the errors
+/// in recorded agents come from calls that fit their schema, so these are common.
 pub(crate) fn error_rate(tool: &str) -> f64 {
     let sum: usize = tool.bytes().map(usize::from).sum();
     [0.02, 0.04, 0.07, 0.1, 0.13][sum % 5]
 }
 
-/// Tools that hand work to something else; nobody records what comes of it.
+/// False for tools that hand off their work: their results are not recorded.
 pub(crate) fn is_recorded(tool: &str) -> bool {
     !matches!(tool, "send_message" | "enqueue_job" | "run_pipeline")
 }
 
-/// Tools that tell of errors as if they were results.
+/// False for the tool that reports errors as if they were results.
 pub(crate) fn marks_errors(tool: &str) -> bool {
     tool != "track_shipment"
 }
 
-/// Tools that are asked the same again and again until something has changed.
+/// Tools that are called again and again until something has changed.
 pub(crate) fn is_polled(tool: &str) -> bool {
     matches!(tool, "get_shipment_status" | "get_metrics" | "get_time")
 }
 
-/// What servers say.
+/// Error messages of servers.
 pub(crate) fn error_of_another_cause(random: &mut Random) -> &'static str {
     random.pick_early::<&str>(&[
         "404 not found",

@@ -1,9 +1,9 @@
 //! Mistakes, in about the mix that recorded calls show: wrong types first, then missing keys, nulls, unknown keys,
 //! broken JSON, made-up tools and made-up values.
 //!
-//! Most are refused by their tool. Some are not, and are mistakes all the same: a number that is clamped, a key that is
-//! ignored, a boolean in quotes that is read as true whatever it says, a broken program that does the same three
-//! thousand times within an hour. Several stand at the very place of an edge case.
+//! Most are refused by their tool. Some are not, but are still mistakes: a number that is clamped, a key that is
+//! ignored, a boolean in quotes that is read as true whatever it says, a broken program that makes the same mistake
+//! three thousand times within an hour. Several are in exactly the same place as an edge case.
 
 mod popular;
 mod rare;
@@ -14,7 +14,7 @@ use super::pattern::{Burst, Damage, Pattern};
 
 use Damage::{CutResult, Set, SetResult, Tool};
 
-/// All of them, without numbers.
+/// All bugs, not numbered yet.
 pub(crate) fn bugs() -> Vec<Pattern> {
     let mut all = popular::popular();
     all.extend(rare::rare());

@@ -1,4 +1,4 @@
-//! Mistakes in calls of the tools that are called most: files, the web, orders, tickets, mail, the warehouse.
+//! Mistakes in calls of the most popular tools: files, the web, orders, tickets, mail, the warehouse.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Mistakes in calls of the tools that are called less: meetings, money, parcels, travel, chats, operations.
+//! Mistakes in calls of less popular tools: meetings, money, parcels, travel, chats, operations.
 
 use serde_json::json;
 

@@ -1,7 +1,7 @@
-//! A few tools and patterns that nobody may look at while the rule is being changed.
+//! A few tools and patterns that must not be looked at while the rule is being changed.
 //!
-//! They were written together with the second family, before the rule was read, and only their numbers are looked at,
-//! at the end. Whoever changes the rule to please them takes away what they are for.
+//! They were written together with the second family, before the rule was read. Only their numbers are looked at, when
+//! the change is finished. Tuning the rule to them would defeat their purpose.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Mistakes in the second family: units, decimals and dates of another country, words for times, scalars for lists and
-//! lists for objects, names for ids, several at once. Some stand beside an edge case at the very same place.
+//! Mistakes in the second family: foreign units, decimals and dates, words for times, scalars for lists and lists for
+//! objects, names for ids, several at once. Some are in exactly the same place as an edge case.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use Damage::{Add, All, Cut, CutResult, Leave, Rename, Set, SetResult};
 
 const YES_OR_NO: Make = |random, _| json!(random.pick(&["yes", "no", "Yes", "No"]));
 
-/// A date as it is written in Austria, in the United States, or not at all.
+/// A date as it is written in Austria or in the United States, or with the month as a word.
 const DATE_OF_ANOTHER_COUNTRY: Make = |random, _| {
     let (day, month) = (random.between(1, 28), random.between(4, 9));
     json!(match random.below(3) {
@@ -22,7 +22,7 @@ const DATE_OF_ANOTHER_COUNTRY: Make = |random, _| {
     })
 };
 
-/// An amount as it is written elsewhere.
+/// An amount in a notation of another country.
 fn amount(random: &mut Random) -> Value {
     let (whole, cents) = (random.between(2, 900), random.between(10, 99));
     json!(match random.below(3) {
@@ -32,13 +32,13 @@ fn amount(random: &mut Random) -> Value {
     })
 }
 
-/// Both numbers of a place as texts.
+/// Both coordinates of a place as texts.
 const PLACE_IN_QUOTES: Damage = Set(
     "/waypoints",
     |random, _| json!([{"lat": format!("48.{}", random.below(99)), "lng": format!("16.{}", random.below(99))}]),
 );
 
-/// A number for the text, and the currency in lower case.
+/// A number instead of the text, and the currency in lower case.
 const AMOUNT_TWICE_WRONG: Damage = All(&[
     Set("/amount/value", |random, _| {
         json!(random.between(2, 900) as f64 + 0.5)
@@ -46,7 +46,7 @@ const AMOUNT_TWICE_WRONG: Damage = All(&[
     Set("/amount/currency", |_, _| json!("eur")),
 ]);
 
-/// All of them, without numbers.
+/// All bugs, not numbered yet.
 pub(crate) fn bugs() -> Vec<Pattern> {
     let mut all = at_home_and_at_work();
     all.extend(of_money_and_code());

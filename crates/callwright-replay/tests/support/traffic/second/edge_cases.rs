@@ -1,8 +1,8 @@
-//! Calls that are fine and that their schema forbids, in the second family.
+//! Legitimate calls that their schema forbids, in the second family.
 //!
-//! Other shapes than in the first: in items of lists, in maps, in unions and behind `$ref`; old names that still work;
-//! a value that is there for four days only; a version that is rolled out in the middle of the log, so that the same
-//! call is refused first and taken later; servers that fail often for other reasons; one model only.
+//! In other places than in the first family: in items of lists, in maps, in unions and behind `$ref`; old names that
+//! still work; a value that only occurs for four days; a version that is rolled out in the middle of the log, so that
+//! the same call is refused first and accepted later; servers that often fail for other reasons; only one model.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::super::words;
 
 use Damage::{AddResult, All, Leave, Set, SetResult};
 
-/// Whole yen and the currency that has them belong together.
+/// Whole amounts come together with the currency that has no decimals.
 const YEN: Damage = All(&[
     Set("/amount/currency", |_, _| json!("JPY")),
     Set("/amount/value", |random, _| {
@@ -20,7 +20,7 @@ const YEN: Damage = All(&[
     }),
 ]);
 
-/// All of them, without numbers.
+/// All edge cases, not numbered yet.
 #[rustfmt::skip] // a table
 pub(crate) fn edge_cases() -> Vec<Pattern> {
     let mut all = at_home_and_at_work();

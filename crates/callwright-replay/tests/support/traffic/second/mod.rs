@@ -1,8 +1,8 @@
-//! A second family of tools and patterns, from other trades than the first: calendar, customers, things at home, money,
+//! A second family of tools and patterns, from other fields than the first: calendar, customers, things at home, money,
 //! code, maps, people, files.
 //!
-//! The rule was made with the first family before its eyes. This one was written without looking at the rule, so what
-//! it says of the rule is worth more. Once the rule was changed because of it, it is no longer unseen: see `kept`.
+//! The rule was written with the first family in view. This one was written without looking at the rule, so its results
+//! say more about the rule. Once the rule has been changed because of it, it is no longer unseen: see `kept`.
 
 mod bugs;
 mod edge_cases;
