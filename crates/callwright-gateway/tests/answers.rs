@@ -1,4 +1,4 @@
-//! A streamed answer and a whole one come out the same, however the bytes are cut.
+//! A streamed answer and a whole one give the same result, however the bytes are split.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -39,7 +39,7 @@ fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
     guarded::whole(guard(api), body, judge)
 }
 
-/// Arguments that are valid, repairable, refused, or cut.
+/// Arguments that are valid, repairable or refused.
 fn arguments() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(r#"{"city":"Paris"}"#.to_owned()),
@@ -98,7 +98,7 @@ proptest! {
             let body = judged_whole(api, &api.whole(said), &mut whole);
             let (mut stream, mut body) = (api.hear_stream(&stream), api.hear_whole(&body));
             if api.wants_json() {
-                // Spaces between tokens are not what the client hears.
+                // Ignore spaces between tokens.
                 for call in stream.calls.iter_mut().chain(&mut body.calls) {
                     call.2 = serde_json::from_str::<serde_json::Value>(&call.2).expect("JSON").to_string();
                 }
@@ -149,7 +149,7 @@ fn nothing_but_name_and_arguments_changes() {
         let stream = judged(api, &api.streamed(&said, 1000), 64, &mut Judge::default());
         let mut expected = api.streamed(&right, 1000);
         if api == Api::Messages || api == Api::Chat {
-            // The first piece holds it all, and the one that held it is empty.
+            // The first piece has all the arguments, and the piece that had them is empty.
             let full = serde_json::Value::from(r#"{"city":"Paris","days":3}"#).to_string();
             expected = expected.replacen(&full, "#", 1);
             let (before, after) = expected.split_once('#').expect("is there");
@@ -202,7 +202,7 @@ fn text_is_not_held_and_calls_are() {
     }
 }
 
-/// Fails at the call with this number.
+/// Fails on the call with this number.
 struct Failing(usize);
 
 impl CallJudge for Failing {

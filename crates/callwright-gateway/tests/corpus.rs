@@ -1,4 +1,4 @@
-//! The cases of `corpus/gateway`: events or a whole body in, what the client gets out.
+//! The cases of `corpus/gateway`: takes events or a whole body, and checks what the client gets.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;

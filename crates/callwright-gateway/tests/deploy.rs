@@ -1,6 +1,6 @@
-//! The dashboard in `deploy/` asks for nothing that the gateway does not count, and the chart is one that Helm takes.
+//! The dashboard in `deploy/` uses only metrics that the gateway has, and Helm accepts the chart.
 //!
-//! `CALLWRIGHT_TEST_HELM` is Helm. Without it the test of the chart says so.
+//! `CALLWRIGHT_TEST_HELM` is Helm. Without it the chart test says so and passes.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -13,7 +13,7 @@ use std::process::Command;
 
 use callwright_live::{Guards, Live};
 
-/// The names of metrics in a text.
+/// The metric names in a text.
 fn names(text: &str) -> BTreeSet<&str> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let words = text.split(|letter: char| !is_part(letter));

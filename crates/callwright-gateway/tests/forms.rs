@@ -1,5 +1,5 @@
-//! Forms of requests and answers that few clients use: Gemini's streams as a JSON list, its answers that gave up on a call,
-//! namespaces of the responses API.
+//! Rare forms of requests and answers: Gemini's streams as a JSON list, its answers that gave up on a call, namespaces
+//! of the responses API.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -28,7 +28,7 @@ fn json_head() -> String {
     "HTTP/1.1 200 OK\ncontent-type: application/json; charset=UTF-8".to_owned()
 }
 
-/// A list as Gemini writes it, in pieces of some bytes.
+/// A list as Gemini writes it, in pieces of `size` bytes.
 fn list(days: &str, size: usize) -> (String, Vec<Step>) {
     let text = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "Let me look.\n]"}]}, "index": 0}]});
     let call = json!({"candidates": [{"content": {"role": "model", "parts": [
@@ -97,7 +97,7 @@ fn given_up() -> String {
     .to_string()
 }
 
-/// The answer to a first request that gave up, and how often the API was asked.
+/// The answer after the first one gave up on a call, and how often the API was asked.
 async fn after_giving_up(path: &str, second: String, effect: Effect) -> (String, usize) {
     let is_stream = path.contains("stream");
     let upstream = ScriptedApi::answering(move |request: &Arrived| {
@@ -169,7 +169,7 @@ async fn what_cannot_take_its_place_is_not_used() {
             Effect::Read,
             2,
         ),
-        // A tool that writes is not asked for.
+        // The model is not asked again for a tool that writes.
         (
             candidates(&call("get_weather", paris), "STOP"),
             Effect::Write,
@@ -212,7 +212,7 @@ async fn calls_in_a_namespace_are_judged_and_stay_in_it() {
             answer("weather", "Get", json!(3)),
             answer("weather", "get", json!(3)),
         ),
-        // Its name is one of the other namespace.
+        // The name exists only in the other namespace.
         (
             answer("weather", "fetch", json!(3)),
             answer("weather", "fetch", json!(3)),

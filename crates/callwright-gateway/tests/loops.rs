@@ -1,4 +1,4 @@
-//! Calls that repeat what the conversation holds: the verdicts are those of `check` on the same conversation.
+//! Calls that repeat earlier ones in the conversation: the verdicts are those of `check` on the same conversation.
 
 #![allow(
     clippy::expect_used,
@@ -26,7 +26,7 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 }
 
-/// A request with earlier turns, this turn's rounds, and the tools.
+/// A request with earlier turns, the rounds of this turn, and the tools.
 fn request(api: Api, turns: &[Vec<Round>]) -> String {
     let mut messages = Vec::new();
     let mut number = 0;
@@ -100,7 +100,7 @@ fn request(api: Api, turns: &[Vec<Round>]) -> String {
     .to_string()
 }
 
-/// What `check` says of the last call: the same conversation as lines of a recording.
+/// The verdict of `check` on the last call, with the same conversation as lines of a recording.
 fn checked(turns: &[Vec<Round>], last: &str, has_errors: bool) -> (Option<String>, Option<String>) {
     let gate = Gate::builder()
         .tool(ToolSpec::new("get_weather", schema()))
@@ -161,7 +161,7 @@ fn saying(arguments: &str) -> Said {
     }
 }
 
-/// What the gateway records of the last call.
+/// What the gateway records for the last call.
 async fn recorded(api: Api, turns: &[Vec<Round>], last: &str) -> (Option<String>, Option<String>) {
     let answer = api.whole(&saying(last));
     let world = World::new(vec![Reply::json(&answer)], |_| {}).await;

@@ -1,6 +1,7 @@
 //! The harness for a real model (`model/trial.py`), with a server that answers as the model does.
 //!
-//! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `jsonschema`. Without it the test says so.
+//! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `jsonschema`. Without it the test says so
+//! and passes.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,

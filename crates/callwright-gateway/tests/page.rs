@@ -1,4 +1,4 @@
-//! The live page in a real browser. Where there is no Chromium, the test says so.
+//! The live page in a real browser. Without Chromium, the test says so and passes.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -139,7 +139,7 @@ async fn a_guard_of_tools_shows_results_instead_of_answers() {
     }
 }
 
-/// Opens the page, and waits until it shows figures.
+/// Opens the page, and waits until it shows numbers.
 fn visit(browser: &mut Browser, url: &str) {
     browser.visit(url);
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! What is written down about the calls of an answer.
+//! What is recorded about the calls of an answer.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use support::{Api, Said, TestApi};
 use upstream::{Reply, World};
 
-/// Two calls, the second of which has the id of the first.
+/// Two calls with the same id.
 fn said() -> Said {
     let call = |arguments: &str| {
         let [id, tool, arguments] = ["call_1", "get_weather", arguments].map(str::to_owned);
@@ -34,7 +34,7 @@ async fn recorded(reply: Reply) -> Vec<Value> {
 
 #[tokio::test]
 async fn what_is_mended_around_calls_is_on_record() {
-    // A finish reason that says nothing of the calls.
+    // A finish reason that does not mention the calls.
     let wrong_end = |answer: String| answer.replace(r#""tool_calls"}"#, r#""stop"}"#);
     for reply in [
         Reply::json(wrong_end(Api::Chat.whole(&said()))),

@@ -1,4 +1,4 @@
-//! Requests and answers through a gateway that runs, in front of an API that sends exact bytes.
+//! Requests and answers through a running gateway, in front of an API that sends exact bytes.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -89,7 +89,7 @@ async fn a_call_is_repaired_in_place_and_counted() {
     }
 }
 
-/// The answer has no place for a word to the model, so the header says how far repairs went.
+/// The answer has no room for a note to the model, so a header reports the highest repair grade.
 #[tokio::test]
 async fn a_repair_beyond_lossless_is_counted_by_its_grade() {
     let schema =
@@ -136,7 +136,7 @@ async fn what_is_not_judged_is_a_pipe() {
     let body = Api::Chat.whole(&said(REPAIRABLE));
     let upstream = ScriptedApi::json(&body).await;
     let gateway = Running::start(upstream.options()).await;
-    // No tools, another path, another method, a body that is not JSON.
+    // No tools, another path, another method, and a body that is not JSON.
     for (method, path, request) in [
         (Method::POST, CHAT, r#"{"model": "m", "messages": []}"#),
         (
@@ -216,7 +216,7 @@ async fn a_compressed_request_is_looked_into_and_goes_on_as_it_came() {
         );
         assert_eq!(upstream.arrived().pop().expect("a request").body, body);
     }
-    // What cannot be decoded is not our business.
+    // A body that cannot be decoded is passed on.
     let response = gateway
         .send(
             Method::POST,
@@ -382,7 +382,7 @@ async fn clients_need_a_key_where_keys_are_set() {
     }
     let head = upstream.arrived().pop().expect("a request").head;
     assert!(head.contains("authorization: bearer secret"), "{head}");
-    // The gateway's keys are not the provider's to see; others pass.
+    // The provider must not see the gateway's keys; other keys pass.
     assert!(!head.contains("x-api-key"), "{head}");
     assert!(head.contains("api-key: own"), "{head}");
     assert_eq!(

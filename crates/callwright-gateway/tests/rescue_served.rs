@@ -1,4 +1,4 @@
-//! Calls that came as text, through a running gateway in front of a server that sends exact bytes.
+//! Calls written as text, through a running gateway in front of a server that sends exact bytes.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -95,7 +95,7 @@ async fn a_call_as_text_arrives_as_a_call_and_is_counted() {
         ),
         "{metrics}"
     );
-    // Not if the client wants no call, or the operator no rescue.
+    // Not if the client wants no calls, or the operator has disabled rescue.
     let answer = asked(local, "POST", path, &request(r#","tool_choice":"none""#)).await;
     assert!(
         answer.contains(CALL) && !answer.contains("x-callwright"),

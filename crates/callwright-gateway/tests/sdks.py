@@ -1,4 +1,4 @@
-"""What the official SDKs understand of answers that come through the gateway: python sdks.py BASE_URL, JSON on stdout."""
+"""What the official SDKs read from answers that pass through the gateway: python sdks.py BASE_URL, JSON on stdout."""
 
 import json
 import sys

@@ -1,7 +1,8 @@
-//! The official SDKs as clients: what they understand of answers that were repaired on the way, streamed and whole.
+//! The official SDKs as clients: what they read from repaired answers, streamed and whole.
 //!
 //! `CALLWRIGHT_TEST_SDK_PYTHON` is a Python with `openai`, `anthropic` and `google-genai`;
-//! `CALLWRIGHT_TEST_SDK_NODE_MODULES` a folder with those and the Vercel AI SDK for Node. Without them the tests say so.
+//! `CALLWRIGHT_TEST_SDK_NODE_MODULES` a folder with those and the Vercel AI SDK for Node. Without them the tests say so
+//! and pass.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 use support::scripted::{Arrived, Running, ScriptedApi, Step};
 use support::{Api, Said, TestApi};
 
-/// What a model says, and the calls that every client must hear of it.
+/// What a model says, and the calls that every client must get.
 type Script = (fn(Api) -> Said, [[&'static str; 3]; 2]);
 
 /// Two calls, one of which needs a repair.
@@ -35,7 +36,7 @@ const REPAIRED: Script = (
     ],
 );
 
-/// One call that holds two.
+/// One call that contains two.
 const SPLIT: Script = (
     |api| {
         let both = [r#"{"city":"Paris","days":3}"#, r#"{"city":"Rome"}"#];
@@ -63,7 +64,7 @@ fn said(calls: &[(&str, &str)]) -> Said {
     }
 }
 
-/// Answers in the shape of the path, with what official SDKs insist on beside it.
+/// Answers in the format of the path, with the members that the official SDKs require.
 fn answer(request: &Arrived, said: fn(Api) -> Said) -> (String, Vec<Step>) {
     let path = request.head.split(' ').nth(1).unwrap_or_default();
     let body = String::from_utf8_lossy(&request.body);
@@ -85,7 +86,7 @@ fn answer(request: &Arrived, said: fn(Api) -> Said) -> (String, Vec<Step>) {
     (head, vec![Step::Send(Bytes::from(complete(&text)))])
 }
 
-/// Members that the SDKs need and the tests of the guard do not.
+/// Adds members that the SDKs need and the tests of the guard do not.
 fn complete(text: &str) -> String {
     text.replace(r#""role":"assistant","content":[]"#, r#""role":"assistant","type":"message","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}"#)
         .replace(r#""type":"message","role":"assistant","content":[{"#, r#""type":"message","role":"assistant","model":"m","usage":{"input_tokens":1,"output_tokens":1},"content":[{"#)
@@ -114,7 +115,7 @@ async fn heard_by(program: &str, script: &str, said: fn(Api) -> Said) -> Map<Str
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
-    // Libraries write there as well.
+    // Libraries print there too.
     let stdout = String::from_utf8_lossy(&run.stdout);
     let last = stdout.lines().last().unwrap_or_default();
     let Ok(Value::Object(heard)) = serde_json::from_str(last) else {
@@ -123,7 +124,7 @@ async fn heard_by(program: &str, script: &str, said: fn(Api) -> Said) -> Map<Str
     heard
 }
 
-/// Asks so many clients, and compares what they heard.
+/// Runs the clients, and compares what they got.
 async fn check(program: &str, script: &str, clients: usize) {
     for (said, calls) in [REPAIRED, SPLIT] {
         let heard = heard_by(program, script, said).await;

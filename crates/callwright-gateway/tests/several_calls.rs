@@ -1,4 +1,4 @@
-//! Calls that hold several, and ids that are not unique, through a gateway that runs.
+//! Calls that contain several, and duplicate ids, through a running gateway.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -24,7 +24,7 @@ fn said(calls: &[(&str, &str)]) -> Said {
     }
 }
 
-/// Two calls in the arguments of one, as the API can carry them.
+/// Two calls in the arguments of one, in a form that the API allows.
 fn two_in_one(api: Api) -> String {
     if api.wants_json() {
         format!("[{PARIS},{ROME}]")
@@ -33,7 +33,7 @@ fn two_in_one(api: Api) -> String {
     }
 }
 
-/// What a client hears of an answer, streamed and not, and the header of the one that is not.
+/// What a client gets from an answer, streamed and whole, and the header of the whole one.
 async fn heard(api: Api, said: &Said, request: &str) -> [(Heard, Option<String>); 2] {
     let mut all = Vec::new();
     for is_streamed in [false, true] {
@@ -99,7 +99,7 @@ async fn a_request_may_want_one_call_at_most() {
     }
 }
 
-/// The record has the calls as the client got them.
+/// The record has the calls as the client received them.
 #[tokio::test]
 async fn the_record_has_each_call_with_its_id() {
     let (send, told) = std::sync::mpsc::channel();
@@ -152,7 +152,7 @@ async fn an_id_that_the_conversation_has_is_not_given_again() {
     }
 }
 
-/// There the provider pairs results with the ids that it gave.
+/// There the provider matches results to the ids that it assigned.
 #[tokio::test]
 async fn ids_of_a_conversation_that_the_provider_keeps_stay() {
     let api = Api::Responses;
@@ -164,7 +164,7 @@ async fn ids_of_a_conversation_that_the_provider_keeps_stay() {
     }
 }
 
-/// A stream that cannot be read is counted like a body, and so is an answer of which something was swallowed.
+/// An unreadable stream is counted like an unreadable body, and so is an answer with missing text.
 #[tokio::test]
 async fn what_is_wrong_with_a_stream_is_counted() {
     let swallowed = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"It opens with \"},\"finish_reason\":\"stop\"}],\"usage\":{\"completion_tokens\":136}}\n\ndata: [DONE]\n\n";

@@ -1,5 +1,5 @@
-//! Clients and APIs that misbehave: slow ones, large ones, hostile ones, many at once. Nothing hangs, and nothing is lost that
-//! was not lost upstream.
+//! Misbehaving clients and APIs: slow, large, hostile, many at once. Nothing hangs, and nothing is lost unless it was
+//! lost upstream.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -72,7 +72,7 @@ async fn a_client_that_sends_and_reads_slowly_gets_everything() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_up_nobody_else() {
-    // More than the sockets on the way hold.
+    // More than the socket buffers hold.
     let long = format!(
         "data: {}\n\n",
         json!({"choices": [], "x": "y".repeat(60_000)})
@@ -125,7 +125,7 @@ async fn a_header_bomb_is_refused_and_the_next_request_served() {
             .await
             .expect("connects");
         let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\n{bomb}\r\n");
-        // It may be cut off before all of it is sent.
+        // The gateway may close the connection before all of it is sent.
         let _cut = client.write_all(head.as_bytes()).await;
         let mut answer = Vec::new();
         let _cut = client.read_to_end(&mut answer).await;

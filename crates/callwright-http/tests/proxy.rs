@@ -1,4 +1,4 @@
-//! A proxy made of this crate's parts, between a plain client and an upstream that is a server of this crate too.
+//! A proxy built from this crate's parts, between a plain client and an upstream that is also a server of this crate.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Only against hangs.
+/// A timeout against hangs.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Running {
@@ -56,7 +56,7 @@ async fn server() -> (HttpServer, u16) {
     (HttpServer::new(listener), port)
 }
 
-/// Echoes, redirects, sends too much, or nothing at all.
+/// Echoes, redirects, sends too much, or never answers.
 async fn odd(_: IpAddr, request: Request<Incoming>) -> Response<Body> {
     let mut response = Response::new(body::full(Bytes::new()));
     match request.uri().path() {
@@ -80,7 +80,7 @@ async fn odd(_: IpAddr, request: Request<Incoming>) -> Response<Body> {
         "/large-event" => *response.body_mut() = body::full(vec![b'x'; 2_000]),
         "/breaks" => {
             let frames = [Ok(Frame::data("data: 1\n\nda".into())), Err("cut".into())];
-            // The first one is sent before the second one is there.
+            // The first frame is sent before the error occurs.
             let frames = stream::iter(frames).then(|frame| async {
                 sleep(Duration::from_millis(100)).await;
                 frame
@@ -190,7 +190,7 @@ async fn a_server_drains() {
         EventFields::read(&event).data.as_deref(),
         Some(&b"tick"[..])
     );
-    // Until the slow request has come.
+    // Wait until the slow request has arrived.
     sleep(Duration::from_millis(300)).await;
     let began = Instant::now();
     running.end().await;

@@ -1,4 +1,4 @@
-//! The real agent loop of `rig` with a scripted model: what the model sends, and what it reads in return.
+//! The real agent loop of `rig` with a scripted model: what the model sends, and what it gets back.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,7 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Searches, and counts how often it did.
+/// Searches, and counts its runs.
 #[derive(Clone, Default)]
 struct Search(Arc<AtomicU32>);
 
@@ -62,7 +62,7 @@ impl PortableTool for Search {
     }
 }
 
-/// Fails in a way that the model must not hear of.
+/// Fails with details that the model must not see.
 struct Load;
 
 impl PortableTool for Load {
@@ -85,7 +85,7 @@ impl PortableTool for Load {
     }
 }
 
-/// One answer of the model with these calls, each a name and the text of its arguments.
+/// One answer of the model with these calls, each a name and its arguments as text.
 fn calls(round: usize, calls: &[(&str, &str)]) -> MockTurn {
     MockTurn::from_contents(calls.iter().enumerate().map(|(at, (name, arguments))| {
         let name = ToolName::new(*name).expect("a name");
@@ -94,14 +94,14 @@ fn calls(round: usize, calls: &[(&str, &str)]) -> MockTurn {
     }))
 }
 
-/// A model that makes these calls, an answer each, and then says "done".
+/// A model that makes these calls, one answer each, and then says "done".
 fn script(rounds: &[&[(&str, &str)]]) -> MockCompletionModel {
     let answers = rounds.iter().enumerate();
     let turns = answers.map(|(round, answer)| calls(round, answer));
     MockCompletionModel::from_turns(turns.chain([MockTurn::text("done")]))
 }
 
-/// What the model has read of its calls when it makes its last answer, and whether as an error.
+/// What the model has received for its calls when it gives its last answer, and whether each is an error.
 fn read(model: &MockCompletionModel) -> Vec<(String, bool)> {
     let requests: Vec<CompletionRequest> = model.requests();
     let last = requests.last().expect("a request");
@@ -183,7 +183,7 @@ async fn errors_of_rust_and_panics_stay_inside() {
         "{read:?}"
     );
     assert!(read[1].0.starts_with("The tool \"load\""), "{read:?}");
-    // What a tool says in its own words goes on in them.
+    // The tool's own error message is passed on.
     assert_eq!(read[2].0, "The query is empty.");
     let whole = format!("{read:?}");
     for secret in ["postgres", "hunter2", "/srv"] {
@@ -228,9 +228,9 @@ async fn runs_of_one_agent_share_nothing() {
 async fn what_never_reaches_a_tool_is_explained() {
     let search = Search::default();
     let model = script(&[
-        // Not JSON: the agent lets nobody correct it.
+        // Not JSON: the agent offers no hook to correct it.
         &[("search", r#"{"query": "tea", "limit": 3,}"#)],
-        // Cut off: never completed.
+        // Truncated: never completed.
         &[("search", r#"{"query": "tea", "lim"#)],
         &[("serch", r#"{"query": "tea", "limit": 3}"#)],
         // Another spelling of the same name.
@@ -299,7 +299,7 @@ async fn calls_of_one_answer_are_one_round() {
     assert_eq!(ids, ["\"call_0_0\"", "\"call_0_1\"", "\"call_1_0\""]);
 }
 
-/// Gives back a picture, and who asks.
+/// Returns a picture and the user's name.
 struct Draw;
 
 #[derive(Serialize, Deserialize)]
@@ -351,7 +351,7 @@ async fn pictures_and_contexts_pass_untouched() {
     run.await.expect("the run ends well");
     let told = texts(&model);
     assert_eq!(told[0], "\"a cat\" for Ann | a picture");
-    // A notice stands behind the picture, not in its stead.
+    // A notice is added after the picture and does not replace it.
     assert!(
         told[2].starts_with("\"a cat\" for Ann | a picture | "),
         "{told:?}"
@@ -418,7 +418,7 @@ async fn a_toolbox_serves_an_agent() {
         "{told:?}"
     );
     assert!(told[2].starts_with(r#"{"sum":3}"#), "{told:?}");
-    // It counts in the toolbox's own ledger; a call by another way is another session.
+    // It counts in the toolbox's own ledger; a direct call is another session.
     let call = callwright::Call::from_text("add", r#"{"a": 1, "b": 2}"#);
     let settled = toolbox.invoke(&call, Place::new("elsewhere", 0, 0)).await;
     assert!(settled.notice().is_none());
@@ -453,7 +453,7 @@ async fn a_policy_says_more_than_rig_can() {
         policy,
         ..GuardSettings::default()
     });
-    // A guess is only taken where nothing can break.
+    // A guess is only accepted where it cannot do harm.
     let reads = guard.tool_as(Slow, |spec| spec.with_effect(Effect::Read));
     let model = script(&[
         &[("slow", r#"{"colour": "turquoisse"}"#)],

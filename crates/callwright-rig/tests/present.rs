@@ -46,7 +46,7 @@ impl PortableTool for Scripted {
     }
 }
 
-/// A model that makes the call as often as the case says, an answer each, and then says "done".
+/// A model that makes the call as often as the case says, one answer each, and then says "done".
 fn model(case: &PresentCase) -> MockCompletionModel {
     let call = |round| {
         let name = ToolName::new(TOOL).expect("a name");
@@ -58,7 +58,7 @@ fn model(case: &PresentCase) -> MockCompletionModel {
     MockCompletionModel::from_turns(turns)
 }
 
-/// What the model reads of its last call, and whether as an error.
+/// What the model receives for its last call, and whether it is an error.
 async fn read(agent: &Agent, model: &MockCompletionModel) -> (String, bool) {
     let ended = agent.prompt("Look it up.").max_turns(20).await;
     assert_eq!(ended.expect("the run ends well").output(), "done");

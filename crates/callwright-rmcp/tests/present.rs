@@ -1,4 +1,4 @@
-//! Runs `corpus/present` through a guarded server, and through a toolbox that is served, each with a real client.
+//! Runs `corpus/present` through a guarded server, and through a served toolbox, each with a real client.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[path = "../../callwright/tests/present_cases/mod.rs"]
@@ -45,7 +45,7 @@ impl ServerHandler for Scripted {
     }
 }
 
-/// What a client gets for the last of its calls.
+/// What a client gets for its last call.
 async fn answered(server: impl ServerHandler, case: &PresentCase) -> Value {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let serving = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! A real `rmcp` server behind the guard, and a real client that talks to it.
+//! A real `rmcp` server behind the guard, with a real client.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::Arc;
@@ -52,9 +52,9 @@ struct Shop {
     tool_router: ToolRouter<Self>,
     runs: Arc<AtomicU32>,
     lists: Arc<AtomicU32>,
-    /// All who meet must be there at once.
+    /// Released when all callers have arrived.
     meeting: Arc<Barrier>,
-    /// Listed behind the others, on a page of its own.
+    /// Listed after the others, on a separate page.
     late: Arc<std::sync::Mutex<Vec<Tool>>>,
 }
 
@@ -201,7 +201,7 @@ impl ServerHandler for Shop {
 
 type Client = RunningService<RoleClient, ()>;
 
-/// A client of a server that runs as long as there is somebody to talk to.
+/// A client of a server that runs until the client disconnects.
 async fn client(server: impl ServerHandler) -> Client {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     tokio::spawn(async move {
@@ -222,7 +222,7 @@ async fn call(client: &Client, tool: &str, arguments: Value) -> CallToolResult {
         .expect("never a protocol error")
 }
 
-/// What the model reads, and whether as an error.
+/// What the model reads, and whether it is an error.
 fn read(result: &CallToolResult) -> (String, bool) {
     let texts = result.content.iter().map(|block| match block {
         ContentBlock::Text(text) => text.text.clone(),
@@ -261,7 +261,7 @@ async fn calls_are_repaired_refused_and_answered() {
     assert_eq!(read(&unknown), (told.to_owned(), true));
 
     assert_eq!(shop.runs.load(Ordering::SeqCst), 2);
-    // Both pages were read once, by the guard.
+    // The guard read both pages once.
     assert_eq!(shop.lists.load(Ordering::SeqCst), 2);
 }
 
@@ -324,7 +324,7 @@ async fn clients_are_counted_apart_and_silence_begins_anew() {
     let shop = Shop::new();
     let guarded = Arc::new(GuardedServer::new(shop.clone()).quiet(Duration::ZERO));
     let one = client(Arc::clone(&guarded)).await;
-    // No silence is too short to count here, so nothing adds up.
+    // Any pause begins a new turn here, so nothing accumulates.
     for _ in 0..5 {
         tokio::time::sleep(Duration::from_millis(2)).await;
         let (told, _) = read(&call(&one, "stock", json!({})).await);
@@ -360,7 +360,7 @@ async fn protocol_errors_panics_and_hangs() {
     let (told, is_error) = read(&call(&client, "hang", json!({})).await);
     assert!(is_error && told.contains("20 ms"), "{told}");
 
-    // What a client knows what to do with stays what it is.
+    // An error that the client can handle stays as it is.
     let request = CallToolRequestParams::new("search").with_arguments(
         json!({"query": "client", "limit": 1})
             .as_object()
@@ -410,10 +410,10 @@ async fn everything_else_passes_untouched() {
 async fn calls_run_side_by_side() {
     let shop = Shop::new();
     let client = client(GuardedServer::new(shop.clone())).await;
-    // Each is another call: eight of the same would be too many.
+    // The calls differ: eight identical ones would be too many.
     let calls = (0..8).map(|who| call(&client, "meet", json!({ "who": who })));
     let all = futures_util::future::join_all(calls);
-    // They only meet if all of them run at once.
+    // They complete only if all of them run at once.
     let all = tokio::time::timeout(Duration::from_secs(60), all)
         .await
         .expect("no deadlock");
@@ -443,7 +443,7 @@ async fn tools_that_come_later_are_found() {
         lists,
         "not asked per call"
     );
-    // As a client does when it hears that the tools have changed.
+    // As a client does when it is notified that the tools have changed.
     client.list_all_tools().await.expect("tools");
     let found = CallToolRequestParams::new("late").with_arguments(serde_json::Map::new());
     let missing = client.call_tool(found.clone()).await;
@@ -517,7 +517,7 @@ async fn a_toolbox_is_a_server() {
     );
 }
 
-/// Asks before it deletes, as the newest protocol lets it.
+/// Asks before it deletes, as the newest protocol allows.
 #[derive(Clone, Default)]
 struct Asks(Arc<AtomicU32>);
 
@@ -560,7 +560,7 @@ async fn a_call_that_asks_first_is_one_call() {
         .with_protocol_version(newest);
     let client = serve_directly::<RoleClient, _, _, _, _>((), ours, Some(them.into()));
 
-    // The client asks, is asked, and answers; a tool that deletes may be called so just once.
+    // The client calls, is asked, and answers; a destructive tool may be called like this only once.
     let deleted = call(&client, "delete", json!({"id": "7"})).await;
     assert_eq!(read(&deleted), ("deleted".to_owned(), false));
     assert_eq!(asks.0.load(Ordering::SeqCst), 2);

@@ -1,4 +1,5 @@
-//! litellm's proxy beside the gateway, where it is installed: at `target/litellm/bin/litellm`, or where `CALLWRIGHT_LITELLM` says.
+//! Compares the gateway with litellm's proxy if it is installed: at `target/litellm/bin/litellm`, or where
+//! `CALLWRIGHT_LITELLM` says.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -46,7 +47,7 @@ impl Litellm {
             .spawn()
             .unwrap();
         let litellm = Litellm { child, port };
-        // It imports for half a minute, longer on a busy machine.
+        // Its imports take half a minute, longer on a busy machine.
         for _ in 0..300 {
             if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
                 tokio::time::sleep(Duration::from_secs(2)).await;

@@ -1,9 +1,10 @@
-//! What the gateway costs beside a bare reverse proxy: `cargo bench -p callwright-gateway`.
+//! What the gateway costs compared with a bare reverse proxy: `cargo bench -p callwright-gateway`.
 //!
-//! An API, a bare hyper proxy and gateways run in one process, each on a thread of its own, whose CPU time is read from the
-//! system (Linux only). They share one core, since waking a thread on another one costs several times as much as a request, and
-//! it is luck which threads are where. A client sends to them in short turns, and of all turns of a server the lower quartile
-//! counts: other programs on the machine only ever add time. Where litellm is installed, its proxy is measured beside them.
+//! An API, a bare hyper proxy and gateways run in one process, each on its own thread, whose CPU time is read from the
+//! system (Linux only). They share one core, because waking a thread on another core costs several times as much as a
+//! request, and placement is random. A client sends to them in short alternating turns. The lower quartile of a
+//! server's turns counts, because other programs on the machine only ever add time. If litellm is installed, its proxy
+//! is measured too.
 //!
 //! Then memory, on all cores: 2,000 open streams, and many requests (`CALLWRIGHT_SOAK` sets how many).
 #![allow(
@@ -33,17 +34,17 @@ use hyper::{HeaderMap, Method};
 use crate::litellm::Litellm;
 use crate::servers::{Server, api, bare_proxy, gateway, request, run_as_gateway};
 
-/// How often a small request is sent in one turn. Reading the CPU time costs as much as one.
+/// How many small requests are sent in one turn. Reading the CPU time costs as much as one of them.
 const REQUESTS: usize = 40;
 
-/// How many turns each server has, and how many before them only warm up.
+/// How many turns each server gets, and how many warm-up turns come before them.
 const ROUNDS: usize = 100;
 const WARMING: usize = 10;
 
-/// How many events a streamed answer has that are not a call's.
+/// How many events of a streamed answer do not belong to a call.
 const EVENTS: usize = 500;
 
-/// The process that measures CPU time is told so.
+/// The argument for the process that measures CPU time.
 const CPU_ONLY: &str = "cpu-only";
 
 fn main() {
@@ -58,7 +59,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build().unwrap();
     runtime.block_on(async {
-        // It serves until it is dropped.
+        // It serves until dropped.
         let upstream = Server::start(api);
         if std::env::args().any(|word| word == CPU_ONLY) {
             let whole = cpu(upstream.port).await;

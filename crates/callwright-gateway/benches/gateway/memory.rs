@@ -24,7 +24,7 @@ pub(crate) async fn print(api: u16) {
     soak(api).await;
 }
 
-/// Each has sent a word and the first half of a call, which is held.
+/// Each stream has sent a word and the first half of a call, which is held back.
 async fn open_streams(api: u16) {
     let gateway = GatewayProcess::start(api);
     let idle = gateway.megabytes();
@@ -46,7 +46,7 @@ async fn open_streams(api: u16) {
     );
 }
 
-/// Whole answers and streams in turns; every tenth request has other tools and another model.
+/// Whole and streamed answers alternate; every tenth request has other tools and another model.
 async fn soak(api: u16) {
     let requests = std::env::var("CALLWRIGHT_SOAK");
     let requests: usize = requests.map_or(REQUESTS, |number| number.parse().unwrap());

@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::EVENTS;
 
-/// A server on a thread of its own.
+/// A server on its own thread.
 pub(crate) struct Server {
     pub(crate) port: u16,
     ask: mpsc::UnboundedSender<oneshot::Sender<u64>>,
@@ -97,7 +97,7 @@ pub(crate) fn request(bytes: usize, is_streamed: bool, variant: usize) -> Bytes 
         .map(|at| json!({"role": if at % 2 == 0 { "user" } else { "assistant" }, "content": "y".repeat(960)}))
         .collect();
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]});
-    // Other tools, and another model, unless it is the usual one.
+    // Other tools and another model, except for variant 0.
     let suffix = if variant == 0 {
         String::new()
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn request(bytes: usize, is_streamed: bool, variant: usize) -> Bytes 
         .to_string().into()
 }
 
-/// The API: a whole answer, a stream (`?stream`), or one that does not end and holds half a call (`?open`).
+/// The API: a whole answer, a stream (`?stream`), or an endless stream with half a call (`?open`).
 pub(crate) async fn api(listener: TcpListener) {
     let (whole, streamed) = (answer(false), answer(true));
     serve(listener, move |request: Request<Incoming>| {
@@ -153,7 +153,7 @@ fn open_call() -> String {
     chunk(&json!({"tool_calls": [call]}), None)
 }
 
-/// Everything is passed on, and nothing is looked at.
+/// Passes everything on without looking at it.
 pub(crate) async fn bare_proxy(listener: TcpListener, api: u16) {
     let client: Client<_, Incoming> =
         Client::builder(TokioExecutor::new()).build(HttpConnector::new());
@@ -213,7 +213,7 @@ pub(crate) struct GatewayProcess {
     pub(crate) port: u16,
 }
 
-/// What the process is told to be one.
+/// The argument that makes this process a gateway.
 const AS_GATEWAY: &str = "as-gateway";
 
 impl GatewayProcess {
@@ -232,7 +232,7 @@ impl GatewayProcess {
         GatewayProcess { child, port }
     }
 
-    /// The memory that it has now, in megabytes.
+    /// Its current memory in megabytes.
     pub(crate) fn megabytes(&self) -> f64 {
         let status = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(status).unwrap();
@@ -249,7 +249,7 @@ impl Drop for GatewayProcess {
     }
 }
 
-/// Is a gateway until it is killed, if the process was started as one.
+/// Runs as a gateway until killed, if the process was started as one.
 pub(crate) fn run_as_gateway() -> bool {
     let words: Vec<String> = std::env::args().collect();
     let [_, mark, api, port] = words.as_slice() else {

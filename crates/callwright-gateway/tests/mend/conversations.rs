@@ -1,25 +1,25 @@
-//! Conversations in the shapes of all APIs, and whether a provider would take them.
+//! Conversations in the formats of all APIs, and whether a provider would accept them.
 
 use std::collections::HashSet;
 
 use callwright_gateway::Api;
 use serde_json::{Value, json};
 
-/// What happens in a conversation.
+/// One step of a conversation.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     User(&'static str),
-    /// Calls in one answer: id and arguments.
+    /// Calls in one answer: ids and arguments.
     Answer(Vec<(&'static str, &'static str)>),
     Say(&'static str),
     Result(&'static str, &'static str),
-    /// A result after a text in one message, where a provider has such messages.
+    /// A text and then a result in one message, if the provider has such messages.
     TextThenResult(&'static str),
 }
 
 use Step::{Answer, Result, Say, TextThenResult, User};
 
-/// The conversation as a request of a provider.
+/// The conversation as a request to a provider.
 pub(crate) fn request(api: Api, steps: &[Step]) -> String {
     let mut messages: Vec<Value> = Vec::new();
     for step in steps {
@@ -100,13 +100,13 @@ fn tool(id: &str) -> String {
     format!("tool_{}", &id[..1])
 }
 
-/// Arguments where they are a value: what is not JSON is a text.
+/// Arguments as a JSON value; anything that is not JSON becomes a string.
 fn value(arguments: &str) -> Value {
     serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments))
 }
 
-/// Whether the provider would take it, by the rules in its documentation: every call has an object for arguments, its own
-/// id, and one result, which is in its place.
+/// Whether the provider would accept it, by the rules in its documentation: every call has an object as arguments, a
+/// unique id, and one result in the right place.
 pub(crate) fn is_sound(api: Api, body: &str) -> bool {
     let body: Value = serde_json::from_str(body).expect("JSON");
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Conversations that providers reject are mended in place, and those without a defect are left alone.
+//! Conversations that providers reject are mended in place, and valid ones are left alone.
 
 #![allow(
     clippy::expect_used,
@@ -33,7 +33,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..9)
 }
 
-/// Conversations as they should be, with results in any order.
+/// Valid conversations, with results in any order.
 fn sound_steps() -> impl Strategy<Value = Vec<Step>> {
     let round = prop_oneof![
         Just(vec![User("How warm is it?"), Say("Warm.")]),
@@ -49,7 +49,7 @@ fn sound_steps() -> impl Strategy<Value = Vec<Step>> {
     ];
     prop::collection::vec(round, 0..2).prop_map(|rounds| {
         let mut has_calls = false;
-        // Ids are used once.
+        // Each id is used once.
         rounds
             .into_iter()
             .filter(|round| {
@@ -73,7 +73,7 @@ proptest! {
                 prop_assert!(is_sound(api, &mended), "{:?} {}\n{}", api, body, mended);
                 prop_assert!(mend(&mended, api).is_none(), "{:?} {}\n{}", api, body, mended);
                 prop_assert!(!defects.is_empty());
-                // No word is lost.
+                // No text is lost.
                 for word in ["How warm is it?", "Let me look.", "11 °C", "late"] {
                     prop_assert_eq!(body.matches(word).count(), mended.matches(word).count(), "{}\n{}", body, mended);
                 }
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Mends and compares, with the names of the defects.
+/// Mends a conversation, and compares the result and the names of the defects.
 fn check(api: Api, body: &str, expected: &str, names: &[&str]) {
     let (mended, defects) = mend(body, api).expect("a defect");
     assert_eq!(mended, expected);
@@ -118,7 +118,7 @@ fn check(api: Api, body: &str, expected: &str, names: &[&str]) {
 
 #[test]
 fn only_what_is_wrong_changes() {
-    // Spaces, order of keys and unknown members stay as they are.
+    // Spaces, key order and unknown members are kept.
     check(
         Api::Chat,
         "{ \"messages\" : [ {\"x\":1.50, \"role\":\"user\",\"content\":\"?\"} ,\n {\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]},\n {\"role\":\"user\",\"content\":\"Well?\"} ], \"n\":1 }",

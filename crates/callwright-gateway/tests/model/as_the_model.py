@@ -1,8 +1,9 @@
-"""A server that answers the prompts of trial.py as Qwen2.5-Coder-0.5B behind llama.cpp does: every call as text in a fence.
+"""A server that answers the prompts of trial.py as Qwen2.5-Coder-0.5B behind llama.cpp does: every call as text in a
+fence.
 
     python as_the_model.py        prints its port, serves until its input ends
 
-It has the three APIs of llama.cpp with their quirks: no numbers of items and events in streams of the responses API.
+It has the three APIs of llama.cpp with their quirks: streams of the responses API have no item and event numbers.
 """
 
 import json
@@ -18,7 +19,8 @@ def call(name, **arguments):
     return {"name": name, "arguments": arguments}
 
 
-# What the model says, in the order of the prompts: eleven sound calls, a number that lost its zeros, two tools that do not exist.
+# The model's answers, in the order of the prompts: eleven valid calls, a number that lost its zeros, two tools that do
+# not exist.
 SAID = [
     call("get_weather", city="Paris"),
     call("get_weather", city="Oslo", days=3),

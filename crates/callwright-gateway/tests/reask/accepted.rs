@@ -1,8 +1,8 @@
-//! Which second answers are accepted: each case in which a model invents another call is here.
+//! Which second answers are accepted, with every case in which a model invents another call.
 
 use super::*;
 
-/// The model is asked again, and its second answer is not used.
+/// Checks that the model is asked again and its second answer is not used.
 async fn is_not_accepted(api: Api, first: &Said, second: Reply, outcome: &str) {
     for is_stream in [false, true] {
         let replies = (first, second.clone());
@@ -43,7 +43,7 @@ async fn an_unknown_tool_may_become_one_that_was_proposed() {
 #[tokio::test]
 async fn a_valid_call_of_another_tool_is_not_accepted() {
     for api in Api::ALL {
-        // The model was seen to answer so: first a tool that does not exist, then anything that is valid.
+        // Seen in practice: first a tool that does not exist, then any valid call.
         let first = said(&[("config.json", "{}")]);
         is_never_asked(api, &request(api), &first, |_| {}).await;
         let first = said(&[("get_weather", BAD)]);

@@ -1,4 +1,4 @@
-//! How often and how long the model is asked again, and what the client hears meanwhile.
+//! How often and for how long the model is asked again, and what the client gets meanwhile.
 
 use super::*;
 
@@ -121,7 +121,7 @@ async fn what_is_too_long_to_be_held_goes_on_as_it_came() {
 async fn an_answer_that_cannot_be_read_goes_on_as_it_came() {
     let api = Api::Chat;
     let stream = api.streamed(&said(&[("get_weather", BAD)]), 5);
-    // Broken in the middle of the call.
+    // Corrupt the stream in the middle of the call.
     let at = stream.rfind("arguments").expect("a call");
     let stream = format!("{}{}", &stream[..at], &stream[at + 3..]);
     let stream = stream.replacen("\"ume", "ume", 1);

@@ -1,4 +1,4 @@
-//! Asking the model again for calls that were refused: what is sent, what is accepted, and when it is never done.
+//! Asking the model again for refused calls: what is sent, what is accepted, and when it is never done.
 
 #![allow(
     clippy::expect_used,
@@ -36,7 +36,7 @@ fn path(api: Api, is_stream: bool) -> &'static str {
     }
 }
 
-/// A request with three tools, as a client writes it.
+/// A client's request with three tools.
 fn request(api: Api) -> String {
     let schema = r#"{"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}"#;
     let names = ["get_weather", "search_city", "delete_city"];
@@ -99,7 +99,7 @@ fn reply(api: Api, is_stream: bool, said: &Said) -> Reply {
     }
 }
 
-/// Sends a request, and sees that nothing but what the model said first reaches the client, byte for byte.
+/// Sends a request, and checks that the client gets only the first answer, byte for byte.
 async fn kept(
     api: Api,
     is_stream: bool,
@@ -118,7 +118,8 @@ async fn kept(
     world
 }
 
-/// Sends the request, and hears what the client gets when the model answers with `first` and, asked again, with `second`.
+/// Sends the request, and returns what the client gets when the model answers with `first` and, asked again, with
+/// `second`.
 async fn asked(
     api: Api,
     is_stream: bool,
@@ -225,7 +226,7 @@ async fn the_side_request_is_the_clients_with_the_first_answer_and_the_results()
                 _ => "messages",
             };
             let messages = sent[key].as_array().expect("messages").clone();
-            // The answer, as it was.
+            // The unchanged answer.
             let answer: Value = serde_json::from_str(&api.whole(&first)).expect("JSON");
             let (answer, texts): (Vec<Value>, Vec<String>) = match api {
                 Api::Chat => (
@@ -262,7 +263,7 @@ async fn the_side_request_is_the_clients_with_the_first_answer_and_the_results()
                 ),
             };
             if api == Api::Gemini && is_stream {
-                // Texts come in pieces there.
+                // In a stream, Gemini's text comes in pieces.
                 let pieces: String = messages[1]["parts"]
                     .as_array()
                     .expect("parts")
@@ -280,7 +281,7 @@ async fn the_side_request_is_the_clients_with_the_first_answer_and_the_results()
                     "Please rewrite the input with valid arguments. Errors: city: Required",
                 ]
             );
-            // Everything else is as the client wrote it.
+            // Everything else is unchanged from the client's request.
             let original: Value = serde_json::from_str(&request(api)).expect("JSON");
             assert_eq!(sent["tools"], original["tools"]);
             assert_eq!(sent["model"], original["model"]);
@@ -304,7 +305,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// The model is not asked again.
+/// Checks that the model is not asked again.
 async fn is_never_asked(api: Api, body: &str, first: &Said, change: impl Fn(&mut GatewayOptions)) {
     for is_stream in [false, true] {
         let second = Reply::json(api.whole(&said(&[("get_weather", GOOD)])));

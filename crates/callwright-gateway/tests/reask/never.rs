@@ -1,4 +1,4 @@
-//! What the model is never asked again for.
+//! Calls for which the model is never asked again.
 
 use super::*;
 
@@ -24,7 +24,7 @@ async fn writes_are_never_asked_for_unless_that_is_asked_for_and_destruction_nev
         options.reask_writes = true;
     })
     .await;
-    // One that may not be asked for would come again with the others.
+    // Asking again for the first would bring the second again too.
     let both = said(&[("get_weather", BAD), ("delete_city", BAD)]);
     is_never_asked(Api::Chat, &request(Api::Chat), &both, |_| {}).await;
     let second = Reply::json(Api::Chat.whole(&said(&[("get_weather", GOOD)])));
@@ -63,7 +63,7 @@ async fn a_conversation_with_the_provider_is_never_asked_again() {
         let body = request(api).replacen('{', &format!("{{{member}"), 1);
         is_never_asked(api, &body, &first, |_| {}).await;
     }
-    // Here the second request says everything that it needs.
+    // Here the second request contains everything it needs.
     let body = request(Api::Responses).replacen(
         '{',
         r#"{"previous_response_id": "r0", "store": true, "#,

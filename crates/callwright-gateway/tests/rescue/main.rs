@@ -1,5 +1,5 @@
-//! Calls that came as text: however the bytes are cut, a streamed answer comes out like a whole one, and what is not a call
-//! keeps its bytes.
+//! Calls written as text: however the bytes are split, a streamed answer gives the same result as a whole one, and
+//! anything that is not a call keeps its bytes.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use support::judge::Judge;
 use support::{Api, Heard, Said, TestApi, guarded};
 
-/// A tool that only reads, and one whose effect is unknown.
+/// A read-only tool, and one with unknown effect.
 fn gate() -> Arc<Gate> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
         "required": ["city"], "additionalProperties": false});
@@ -61,7 +61,7 @@ fn judged_whole(api: Api, body: &str, judge: &mut Judge) -> String {
     guarded::whole(guard(api), body, judge)
 }
 
-/// A message that is only text.
+/// A message with only text.
 fn text(text: &str) -> Said {
     Said {
         text: text.to_owned(),
@@ -69,7 +69,7 @@ fn text(text: &str) -> Said {
     }
 }
 
-/// A ping goes on at once, also while something is held.
+/// Removes pings, which are passed on at once even while text is held.
 fn without_pings(stream: &str) -> String {
     stream
         .split_inclusive("\n\n")
@@ -77,7 +77,7 @@ fn without_pings(stream: &str) -> String {
         .collect()
 }
 
-/// What a client ought to hear of a message, apart from ids: what is left of the text, and calls.
+/// What a client should get from a message, apart from ids: the remaining text, and the calls.
 fn expected(said: &Said) -> Option<(String, Vec<(String, Value)>)> {
     let gate = gate();
     let mut message = Message::from_text(said.text.as_str());
@@ -111,7 +111,7 @@ fn finish_with_calls(api: Api) -> &'static str {
     }
 }
 
-/// Holds an answer, streamed and whole, to what it ought to be. Returns whether it had calls.
+/// Checks the streamed and the whole answer. Returns whether there were calls.
 fn check(api: Api, said: &Said, piece: usize, portion: usize) -> bool {
     let (stream, body) = (api.streamed(said, piece), api.whole(said));
     let (mut of_stream, mut of_body) = (Judge::default(), Judge::default());

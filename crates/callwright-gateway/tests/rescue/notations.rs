@@ -1,8 +1,8 @@
-//! Every notation of calls, from every API, however the bytes are cut.
+//! Every notation of calls, from every API, however the bytes are split.
 
 use super::*;
 
-/// A call as models write it, in any of the notations.
+/// A call in any of the notations that models use.
 pub(crate) fn written(notation: usize, tool: &str, arguments: &Value) -> String {
     let members = arguments.as_object().expect("an object");
     let text = |value: &Value| {
@@ -64,7 +64,7 @@ fn call_as_text() -> impl Strategy<Value = String> {
         .prop_map(|(notation, tool, arguments)| written(notation, tool, &arguments))
 }
 
-/// Messages around calls: some of them are calls, some quote them.
+/// Messages with calls in them, some of them only quoted.
 fn message() -> impl Strategy<Value = Said> {
     let before = prop_oneof![
         6 => Just(""),
@@ -137,7 +137,7 @@ fn every_notation_is_rescued_from_every_api() {
     }
 }
 
-/// Every way to cut the bytes of one answer.
+/// Every way to split the bytes of one answer.
 #[test]
 fn it_does_not_matter_how_bytes_are_cut() {
     let said = text(
@@ -146,7 +146,7 @@ fn it_does_not_matter_how_bytes_are_cut() {
     for api in Api::ALL {
         let stream = api.streamed(&said, 20);
         let once = judged(api, &stream, usize::MAX, &mut Judge::default());
-        // Portions of any size cut the same places as before beyond the longest event.
+        // Portions larger than the longest event add no new split points.
         for portion in 1..400 {
             assert!(
                 judged(api, &stream, portion, &mut Judge::default()) == once,

@@ -1,9 +1,9 @@
-//! What is around calls that came as text: the rest of an answer, other choices, quirks of servers, the request.
+//! The surroundings of calls written as text: the rest of an answer, other choices, quirks of servers, the request.
 
 use super::notations::written;
 use super::*;
 
-/// Nothing but the text, the calls and the finish reason differs.
+/// Only the text, the calls and the finish reason differ.
 #[test]
 fn the_rest_of_an_answer_keeps_its_bytes() {
     let text = "Let me look.\\n<tool_call>{\\\"name\\\": \\\"get_weather\\\", \\\"arguments\\\": {\\\"city\\\": \\\"Paris\\\"}}</tool_call>";
@@ -64,7 +64,7 @@ fn choices_are_told_apart() {
     };
     let call =
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>";
-    // Blanks would wait for the word after them.
+    // Spaces would be held until the next word.
     let prose = "Well:_it_is_fine.";
     let mut stream = String::new();
     for at in 0..call.len() {
@@ -82,7 +82,7 @@ fn choices_are_told_apart() {
         let is_prose = event.windows(9).any(|part| part == b"\"index\":1");
         let mut out = Vec::new();
         guard.event(event, &mut judge, &mut out);
-        // After "Well:" it is clear that no call has begun.
+        // After "Well:" it is clear that this is not a call.
         let out = String::from_utf8(out.concat()).expect("text");
         all.push_str(&out);
         let is_clear = all.contains(r#""content":":""#);
@@ -112,7 +112,7 @@ fn choices_are_told_apart() {
     );
 }
 
-/// Servers leave things out, and put together what others send apart.
+/// Some servers omit fields, or combine what others send separately.
 #[test]
 fn quirks_of_servers_do_no_harm() {
     let call = "Let me look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>";
@@ -126,7 +126,7 @@ fn quirks_of_servers_do_no_harm() {
         );
         (heard, judged)
     };
-    // An event of another kind first, and everything else in one event.
+    // First an event of another kind, then everything else in one event.
     let chunk = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": call}, "finish_reason": "stop"}]});
     let (heard, _) = hear(
         Api::Chat,
@@ -179,7 +179,7 @@ fn quirks_of_servers_do_no_harm() {
     assert!(!judged.contains("sequence_number"));
 }
 
-/// Text in two blocks is one message; anything else after text, or text told in two ways, leaves it alone.
+/// Two text blocks form one message. If anything else follows the text, or the text is inconsistent, it is left alone.
 #[test]
 fn blocks_of_text_are_one_message() {
     let call =
@@ -239,7 +239,7 @@ fn blocks_of_text_are_one_message() {
     ] {
         assert_eq!(both(blocks), (stream_of(blocks), body_of(blocks)));
     }
-    // The end of a stream of responses says something else than its pieces did.
+    // The final event of a responses stream contradicts its pieces.
     let stream = Api::Responses.streamed(&text(call), 7);
     let (pieces, end) = stream.rsplit_once("response.completed").expect("an end");
     let stream = format!("{pieces}response.completed{}", end.replace("Paris", "Rome"));
@@ -249,7 +249,7 @@ fn blocks_of_text_are_one_message() {
     );
 }
 
-/// A request may forbid calls of other tools, or more than one.
+/// A request may forbid calls of other tools, or more than one call.
 #[test]
 fn nothing_is_rescued_that_the_request_has_no_room_for() {
     let call = written(0, "get_weather", &json!({"city": "Paris"}));

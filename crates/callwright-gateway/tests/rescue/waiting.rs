@@ -1,4 +1,4 @@
-//! Text in a stream: what waits, and what goes on at once.
+//! Text in a stream: what is held, and what passes at once.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn what_quotes_a_call_or_only_begins_like_one_keeps_its_bytes() {
     }
 }
 
-/// Prose goes on event by event; what may be a call waits.
+/// Prose passes event by event; what may be a call is held.
 #[test]
 fn only_what_may_be_a_call_waits() {
     let passes = |api: Api, message: &str| -> Vec<bool> {
@@ -48,11 +48,11 @@ fn only_what_may_be_a_call_waits() {
     for api in Api::ALL {
         let prose = "Well: the weather in Paris is fine.";
         let waiting = passes(api, prose).iter().filter(|passes| !**passes).count();
-        // A blank waits for the word after it: it goes if a call follows.
+        // A space is held until the next word, because it is dropped if a call follows.
         assert!(waiting <= prose.matches(' ').count() + 1, "{api:?}");
         let thought = passes(api, "<think>Let me think about it</think>");
         let waiting = thought.iter().filter(|passes| !**passes).count();
-        // Until it is clear that it is reasoning.
+        // Held until it is clear that it is reasoning.
         assert!(waiting <= 8, "{api:?}: {thought:?}");
         let call = passes(api, "<tool_call>{\"name\": \"get_weather\"");
         assert!(
@@ -93,7 +93,7 @@ fn what_is_held_for_too_long_goes_on_as_it_came() {
                 assert!(judge.verdicts.is_empty());
             }
         }
-        // A stream that breaks off is cut off.
+        // A stream that breaks off is truncated.
         let (mut guard, mut judge) = (guard(api), Judge::default());
         let mut out = Vec::new();
         for event in events(&stream).take(number - 3) {

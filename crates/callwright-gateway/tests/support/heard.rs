@@ -1,16 +1,16 @@
-//! What a client understands of an answer that it puts together without a thought.
+//! What a client reads from an answer that it assembles without any checks.
 
 use callwright_gateway::Api;
 use serde_json::Value;
 
-/// What a client understands.
+/// What a client has read.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Heard {
     pub(crate) text: String,
     /// Id, tool, and arguments as text.
     pub(crate) calls: Vec<(String, String, String)>,
     pub(crate) finish: String,
-    /// The kinds of its blocks or items, where the API has such.
+    /// The types of its blocks or items, if the API has them.
     pub(crate) parts: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ fn hear_block(event: &Value, heard: &mut Heard) {
     }
 }
 
-/// The pieces, each place that repeats them, and the response at the end have to agree.
+/// The pieces, the events that repeat them, and the final response must agree.
 fn heard_response_events(events: &[Value]) -> Heard {
     let (mut heard, mut finals, mut number) = (Heard::default(), None, None);
     for event in events {

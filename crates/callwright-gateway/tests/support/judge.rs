@@ -1,4 +1,4 @@
-//! A judge that says what the gate says, and remembers it.
+//! A judge that returns the gate's verdicts, and remembers them.
 
 use callwright::call::Call;
 use callwright::rescue::Notation;

@@ -1,4 +1,4 @@
-//! Answers in the shapes of all APIs, a guard that they pass, and clients that put them together.
+//! Answers in the formats of all APIs, a guard that they pass through, and clients that assemble them.
 #![allow(dead_code, unused_imports, reason = "each test uses a part")]
 
 pub(crate) mod guarded;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 pub(crate) use self::heard::Heard;
 pub(crate) use self::said::Said;
 
-/// What tests know of an API.
+/// What the tests need to know about an API.
 pub(crate) trait TestApi {
-    /// Whether arguments are a value in a whole answer, so that only JSON can be written there.
+    /// Whether a whole answer has arguments as a JSON value, so that only valid JSON can be written.
     fn wants_json(self) -> bool;
 
-    /// Where a request for a whole answer goes; the script decides whether it is streamed.
+    /// The path of a request for a whole answer; the script decides whether it is streamed.
     fn path(self) -> &'static str;
 
     /// A request that declares one tool.
@@ -30,13 +30,13 @@ pub(crate) trait TestApi {
     /// An answer as a whole body.
     fn whole(self, said: &Said) -> String;
 
-    /// An answer as a stream, whose texts come in pieces of so many characters.
+    /// An answer as a stream, with text in pieces of `piece` characters.
     fn streamed(self, said: &Said, piece: usize) -> String;
 
-    /// What a client understands of a whole body.
+    /// What a client reads from a whole body.
     fn hear_whole(self, body: &str) -> Heard;
 
-    /// What a client understands of a stream.
+    /// What a client reads from a stream.
     fn hear_stream(self, stream: &str) -> Heard;
 }
 

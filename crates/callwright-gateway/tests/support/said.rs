@@ -1,9 +1,9 @@
-//! Answers in the shapes of all APIs, streamed and whole.
+//! Answers in the formats of all APIs, streamed and whole.
 
 use callwright_gateway::Api;
 use serde_json::{Value, json};
 
-/// What a model wants to say.
+/// What a model says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Said {
     pub(crate) reasoning: String,
@@ -13,7 +13,7 @@ pub(crate) struct Said {
     pub(crate) is_cut: bool,
 }
 
-/// How an API says that an answer ended.
+/// The API's finish reason.
 fn finish(api: Api, said: &Said) -> &'static str {
     match (api, said.is_cut, said.calls.is_empty()) {
         (Api::Chat, true, _) => "length",
@@ -71,7 +71,7 @@ pub(crate) fn whole(api: Api, said: &Said) -> String {
     .to_string()
 }
 
-/// An answer as a stream, whose texts come in pieces of so many characters.
+/// An answer as a stream, with text in pieces of `piece` characters.
 pub(crate) fn streamed(api: Api, said: &Said, piece: usize) -> String {
     let (events, is_named) = match api {
         Api::Chat => (chat_events(said, piece), false),
@@ -279,7 +279,7 @@ fn partial(index: usize, text: &str) -> Value {
     json!({"type": "content_block_delta", "index": index, "delta": {"type": "input_json_delta", "partial_json": text}})
 }
 
-/// A text in pieces of so many characters.
+/// A text in pieces of `piece` characters.
 fn pieces(text: &str, piece: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -14,18 +14,18 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-/// What the API does after the head of an answer.
+/// What the API does after sending the head of an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Sends these bytes.
     Send(Bytes),
     /// Waits.
     Wait(Duration),
-    /// Closes the connection, as a server that dies.
+    /// Closes the connection, like a server that dies.
     Die,
 }
 
-/// The events of a stream, one after the other.
+/// The events of a stream, in order.
 pub(crate) fn sent(stream: &str) -> Vec<Step> {
     stream
         .split_inclusive("\n\n")
@@ -40,16 +40,16 @@ pub(crate) struct Arrived {
     pub(crate) body: Vec<u8>,
 }
 
-/// An API with one answer for all requests.
+/// An API with the same answer for all requests.
 pub(crate) struct ScriptedApi {
     pub(crate) port: u16,
     arrived: Arc<Mutex<Vec<Arrived>>>,
-    /// How many connections the other side has closed.
+    /// How many connections the client closed.
     closed: Arc<Mutex<usize>>,
 }
 
 impl ScriptedApi {
-    /// `head` are status line and headers, without those that say where the body ends.
+    /// `head` is the status line and headers, without those that say where the body ends.
     pub(crate) async fn start(head: &str, steps: Vec<Step>) -> Self {
         let head = head.to_owned();
         Self::answering(move |_| (head.clone(), steps.clone())).await
@@ -180,7 +180,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Arrived> {
     Some(Arrived { head, body })
 }
 
-/// A gateway that runs until it is dropped.
+/// A gateway that runs until dropped.
 pub(crate) struct Running {
     pub(crate) port: u16,
     pub(crate) gateway: Arc<Gateway>,
@@ -253,7 +253,7 @@ impl Running {
         text(self.send(Method::GET, path, &[], "").await).await
     }
 
-    /// Ends it and waits until it has drained.
+    /// Stops it and waits until it has drained.
     pub(crate) async fn end(mut self) {
         if let Some(end) = self.end.take() {
             let _ = end.send(());
@@ -279,7 +279,7 @@ pub(crate) async fn text(response: Response<Incoming>) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
-/// What came of a body, and whether it broke off.
+/// The body received, and whether it was broken off.
 pub(crate) async fn until_broken(response: Response<Incoming>) -> (String, bool) {
     let mut body = response.into_body();
     let mut all = Vec::new();

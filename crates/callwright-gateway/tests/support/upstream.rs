@@ -1,4 +1,4 @@
-//! An upstream that sends exact bytes, a gateway in front of it, and a client that takes what comes: all over TCP.
+//! An upstream that sends exact bytes, a gateway in front of it, and a client that accepts any response, all over TCP.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::needless_pass_by_value, reason = "replies are written inline")]
@@ -54,7 +54,7 @@ impl Reply {
     }
 }
 
-/// A request as it arrived, or a response as it came.
+/// A request or response as it arrived.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message {
     /// The path of a request, or the status of a response.
@@ -76,7 +76,7 @@ impl Message {
     }
 }
 
-/// A gateway in front of an upstream that answers with these replies, one after the other.
+/// A gateway in front of an upstream that sends these replies in order.
 pub(crate) struct World {
     gateway: SocketAddr,
     requests: Arc<Mutex<Vec<Message>>>,
@@ -178,17 +178,17 @@ impl World {
         }
     }
 
-    /// Sends a request and goes away after `time`.
+    /// Sends a request and disconnects after `time`.
     pub(crate) async fn leave(&self, path: &str, body: &str, time: Duration) {
         let _ = tokio::time::timeout(time, self.post(path, body)).await;
     }
 
-    /// How many requests ended before the upstream answered them.
+    /// How many requests were closed before the upstream answered.
     pub(crate) fn left(&self) -> usize {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// The requests that the upstream got.
+    /// The requests that reached the upstream.
     pub(crate) fn requests(&self) -> Vec<Message> {
         self.requests.lock().expect("a lock").clone()
     }
@@ -217,7 +217,7 @@ async fn answer(
         let mut nothing = [0];
         tokio::select! {
             () = tokio::time::sleep(reply.after) => {}
-            // There is nothing to read but the end of the connection.
+            // The only thing left to read is the end of the connection.
             _ = stream.read(&mut nothing) => {
                 left.fetch_add(1, Ordering::Relaxed);
                 continue;

@@ -1,4 +1,4 @@
-//! Servers that die, hang, answer slowly or lose their replies, and crowds that ask at once.
+//! Servers that die, hang, answer slowly or lose their replies, and many callers at once.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn a_server_that_dies_and_comes_back() {
     };
 
     let port = server.kill();
-    // The one that was under way is settled all the same.
+    // The call in progress is still settled.
     assert!(closed.close(ticket, Ran::ok("paid")).notice.is_none());
     assert_eq!(
         code(&open.open(&call, at(1))),
@@ -113,7 +113,7 @@ fn a_server_that_hangs_costs_three_waits() {
         .expect("kill");
 }
 
-/// A server that answers is there: what is wrong with one session is no reason to forget the others.
+/// A server that answers is up: one bad session does not affect the others.
 #[test]
 fn one_bad_key_harms_one_session() {
     let Some(server) = Server::start() else {
@@ -132,7 +132,7 @@ fn one_bad_key_harms_one_session() {
     assert_eq!(ledger.failed(), 6);
 }
 
-/// While a server hangs, one call a pause waits for it, however many threads there are.
+/// While a server hangs, one call per pause waits for it, however many threads there are.
 #[test]
 fn a_hanging_server_does_not_hold_up_the_crowd() {
     let Some(server) = Server::start() else {
@@ -162,7 +162,7 @@ fn a_hanging_server_does_not_hold_up_the_crowd() {
                 while Instant::now() < end {
                     let begin = Instant::now();
                     assert!(ledger.open("s", &ask).is_err());
-                    // The others are told at once.
+                    // The others fail at once.
                     let long = begin.elapsed() > Duration::from_millis(250);
                     waited.fetch_add(usize::from(long), Ordering::Relaxed);
                     thread::sleep(Duration::from_millis(20));
@@ -172,15 +172,15 @@ fn a_hanging_server_does_not_hold_up_the_crowd() {
     });
     signal("-CONT");
     let waited = waited.into_inner();
-    // Five pauses and some; a busy machine may make a few others late. Thirty threads would wait 150 times.
+    // Five pauses and a few late calls on a busy machine. If all thirty threads waited, it would be 150.
     assert!((1..60).contains(&waited), "{waited} calls waited");
 }
 
-/// A way to a server on which replies get lost or come byte by byte.
+/// A connection to a server that loses replies or delivers them byte by byte.
 #[derive(Clone)]
 struct BadLine {
     port: u16,
-    /// How many replies are swallowed, with the connection that they came on.
+    /// How many replies are dropped, together with their connection.
     swallow: Arc<AtomicUsize>,
     drips: Arc<AtomicBool>,
 }
@@ -250,7 +250,7 @@ impl BadLine {
     }
 }
 
-/// The server took the step, and its reply was lost: the step is sent again and counted once.
+/// The server took the step but its reply was lost: the step is sent again and counted once.
 #[test]
 fn a_step_whose_reply_was_lost_counts_once() {
     let Some(server) = Server::start() else {
@@ -271,7 +271,7 @@ fn a_step_whose_reply_was_lost_counts_once() {
     };
     ledger.open("s", &ask(0, 0)).expect("it is there");
     for round in 1..30 {
-        // A step that begins a turn forgets the calls of the turn before, and not itself.
+        // A step that begins a turn forgets the calls of the previous turn, but not itself.
         let turn = round / 10;
         line.swallow.store(1, Ordering::SeqCst);
         let ruling = ledger.open("s", &ask(turn, round)).expect("it is there");
@@ -282,15 +282,15 @@ fn a_step_whose_reply_was_lost_counts_once() {
     assert_eq!(ledger.failed(), 0);
 }
 
-/// Stops a server, or lets it go on.
+/// Stops or resumes a server.
 fn signal(server: &Server, signal: &str) {
     let id = server.process.id().to_string();
     let sent = Command::new("kill").args([signal, &id]).status();
     assert!(sent.expect("kill").success());
 }
 
-/// The server takes a step after its caller gave up on it. The call did not run, so it does not count; what a call came
-/// to counts, if late.
+/// The server takes a step after its caller has timed out. The call did not run, so it does not count; the outcome of a
+/// call counts even if it is late.
 #[test]
 fn a_step_that_timed_out_counts_as_it_was_answered() {
     let Some(server) = Server::start() else {
@@ -315,7 +315,7 @@ fn a_step_that_timed_out_counts_as_it_was_answered() {
         let saved = ledger.save(session).ok().flatten();
         serde_json::to_value(saved).expect("JSON")
     };
-    // The late step and its withdrawal; either may come first.
+    // The late step and its withdrawal can arrive in either order.
     let entry = format!("{}", once.fingerprint);
     server.wait(|| {
         let session = saved("s");
@@ -353,7 +353,7 @@ fn eventually<T>(step: impl Fn() -> Result<T, LedgerAway>) -> T {
     }
 }
 
-/// What is remembered of steps does not grow.
+/// The memory of steps is bounded.
 #[test]
 fn steps_are_remembered_for_a_while() {
     let Some(server) = Server::start() else {
@@ -370,7 +370,7 @@ fn steps_are_remembered_for_a_while() {
     assert_eq!(fields, "int(131)");
 }
 
-/// The time-out is for the whole step, however the reply comes.
+/// The timeout applies to the whole step, however the reply arrives.
 #[test]
 fn a_reply_that_drips_does_not_hold_a_step() {
     let Some(server) = Server::start() else {
@@ -384,14 +384,14 @@ fn a_reply_that_drips_does_not_hold_a_step() {
     line.drips.store(true, Ordering::SeqCst);
     let begin = Instant::now();
     assert!(ledger.open("s", &ask()).is_err());
-    // The reply has some two hundred bytes: ten seconds.
+    // The reply has about two hundred bytes, which would take ten seconds.
     assert!(begin.elapsed() < Duration::from_secs(3));
-    // One slow answer is no reason to let the next go uncounted.
+    // After one slow answer the next call is still counted.
     line.drips.store(false, Ordering::SeqCst);
     assert!(ledger.open("t", &ask()).is_ok());
 }
 
-/// A healthy server in a burst: each payment is made once, whatever has to wait.
+/// A healthy server under a burst: each payment is made once, whatever has to wait.
 #[test]
 fn a_burst_never_runs_one_payment_too_many() {
     let Some(server) = Server::start() else {
@@ -426,7 +426,7 @@ fn a_burst_never_runs_one_payment_too_many() {
     }
 }
 
-/// Four replicas that do not agree about the turn: each payment is made once a turn, and turns go forward.
+/// Four replicas that disagree about the turn: each payment is made once per turn, and turns only advance.
 #[test]
 fn replicas_that_disagree_about_the_turn_pay_once() {
     let Some(server) = Server::start() else {
@@ -447,6 +447,6 @@ fn replicas_that_disagree_about_the_turn_pay_once() {
             });
         }
     });
-    // Four turns at most, each with one payment.
+    // At most four turns, each with one payment.
     assert!((1..=4).contains(&ran.into_inner()));
 }

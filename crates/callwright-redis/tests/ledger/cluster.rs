@@ -9,7 +9,7 @@ fn start() -> Option<Vec<Server>> {
     let mut nodes = Vec::new();
     for slots in ["0 5460", "5461 10922", "10923 16383"] {
         let port = loop {
-            // Nodes talk to each other ten thousand ports further.
+            // Nodes talk to each other on a port ten thousand higher.
             let port = free_port();
             if port < 55_000 {
                 break port;

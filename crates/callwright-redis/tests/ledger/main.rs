@@ -1,8 +1,8 @@
-//! The ledger on a real server: the same answers as in memory, one round trip, exact budgets, and what happens when
-//! the server dies.
+//! The ledger on a real server: the same answers as in memory, one round trip, exact budgets, and what happens when the
+//! server dies.
 //!
-//! Each test starts a server of its own (`redis-server` or `valkey-server`); where none is installed, the tests say
-//! so and pass.
+//! Each test starts its own server (`redis-server` or `valkey-server`). If neither is installed, the tests say so and
+//! pass.
 
 #![expect(clippy::expect_used, clippy::print_stderr, reason = "tests")]
 
@@ -33,7 +33,7 @@ use callwright_redis::{RedisLedger, RedisSettings};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// A server that lives as long as this does.
+/// A server that is stopped when this is dropped.
 struct Server {
     process: Child,
     port: u16,
@@ -51,7 +51,7 @@ impl Server {
         Some(server)
     }
 
-    /// Starts a server with these settings and does not wait for it.
+    /// Starts a server with these settings, without waiting for it.
     fn spawn(port: u16, settings: &[&str]) -> Option<Server> {
         let started = ["redis-server", "valkey-server"]
             .iter()
@@ -122,7 +122,7 @@ fn free_port() -> u16 {
     port.expect("a free port").port()
 }
 
-/// A ledger that is patient: test machines are busy.
+/// A long timeout, because test machines are busy.
 fn patient() -> RedisSettings {
     let mut settings = RedisSettings::default();
     settings.timeout = Duration::from_secs(10);
@@ -176,7 +176,7 @@ enum Step {
         outcome: Option<(Success, u8)>,
         poller: bool,
         changes: bool,
-        /// Whether it is of an earlier turn, or of none.
+        /// Whether it belongs to an earlier turn, or to none.
         straggler: Option<u64>,
     },
     Refused {
@@ -205,7 +205,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The moment of a call that comes late.
+/// The moment of a late call.
 fn back(at: Moment, turns: Option<u64>) -> Moment {
     let turn = match turns {
         Some(3) => None,
@@ -214,7 +214,7 @@ fn back(at: Moment, turns: Option<u64>) -> Moment {
     Moment { turn, ..at }
 }
 
-/// What both ledgers say to a conversation, step by step.
+/// The ledger's answers in a conversation, step by step.
 fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
     let mut at = Moment {
         turn: Some(0),
@@ -225,7 +225,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
         match step {
             Step::NextRound => at.round = at.round.map(|round| round + 1),
             Step::NextTurn => at.turn = at.turn.map(|turn| turn + 1),
-            // The next is again a number or another name, in any order.
+            // The next turn is again a number or another name, in any order.
             Step::NamedTurn => {
                 at.turn = at
                     .turn
@@ -339,7 +339,7 @@ fn the_server_says_what_memory_says() {
             play(&here, &session, &steps)
         );
         let saved = here.save(&session).expect("memory");
-        // What was saved there goes on here, and the other way round.
+        // A session saved there resumes here, and the other way round.
         let moved = there.save(&session).expect("it is there");
         if let (Some(saved), Some(moved)) = (saved, moved) {
             there.resume("moved", saved).expect("it is there");
@@ -368,7 +368,7 @@ fn one_round_trip_per_step() {
         },
         Step::NextRound,
     ];
-    // The first step teaches the server the script.
+    // The first step loads the script into the server.
     play(&ledger, "warm", &steps[..1]);
     server.query("CONFIG RESETSTAT").expect("it is there");
     play(
@@ -391,7 +391,7 @@ fn one_round_trip_per_step() {
     }
 }
 
-/// A step reads and writes what it is about, not all that happened in its round.
+/// A step reads and writes only its own data, not everything in its round.
 #[test]
 fn a_step_is_as_small_in_a_large_round() {
     let Some(server) = Server::start() else {
@@ -434,7 +434,7 @@ fn a_step_is_as_small_in_a_large_round() {
         ledger.close("s", &report).expect("it is there");
         lengths.push(head());
     }
-    // Numbers of the same length are heads of the same length.
+    // Numbers with the same number of digits make heads of the same length.
     assert_eq!(lengths[110], lengths[199]);
     let saved = ledger.save("s").expect("it is there").expect("it was used");
     let saved = serde_json::to_value(&saved).expect("JSON");
@@ -463,7 +463,7 @@ fn sessions_expire() {
     }
 }
 
-/// Takes part in a race if it is told to: asks for the same call until it is refused, and prints how often it ran.
+/// Takes part in a race if asked to: makes the same call until it is refused, and prints how often it ran.
 #[test]
 fn racer() {
     let Ok(address) = env::var("CALLWRIGHT_TEST_RACE") else {

@@ -1,4 +1,4 @@
-//! The ledger on a server that speaks TLS and asks for a certificate.
+//! The ledger on a server that uses TLS and requires a client certificate.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ fn openssl(folder: &Path, arguments: &str) -> bool {
     done.is_ok_and(|status| status.success())
 }
 
-/// An authority, and a certificate that it signed.
+/// Creates an authority, and a certificate signed by it.
 fn certificates(folder: &Path) -> bool {
     fs::write(folder.join("names"), "subjectAltName=IP:127.0.0.1\n").expect("a file");
     [
@@ -70,11 +70,11 @@ fn a_server_that_speaks_tls() {
         let ruling = ledger.open("s", &ask()).expect("it is there");
         assert_eq!(ruling.reason.is_none(), round < 3);
     }
-    // A certificate that no authority of ours signed is not believed.
+    // A certificate that is not signed by a known authority is rejected.
     settings.root_certificate = None;
     let ledger = RedisLedger::new(&address, settings).expect("an address");
     assert!(ledger.open("s", &ask()).is_err());
-    // Nor is a plain connection taken for an answer.
+    // A plain connection fails too.
     let plain = RedisLedger::new(&server.address(), patient()).expect("an address");
     assert!(plain.open("s", &ask()).is_err());
     fs::remove_dir_all(folder).expect("the folder");
