@@ -27,14 +27,14 @@ function wrongError(work, text) {
 test('calls: parse, validate, repair, feedback, wire', () => {
   const count = run(['parse', 'validate', 'repair', 'feedback', 'wire'], (file, testCase) => {
     const gate = gateOf(file, testCase);
-    // A text is a line, so a call that is a JSON string is written as one.
+    // A text input is a line, so a call that is a JSON string is encoded as one.
     const call = testCase.line ?? (typeof testCase.call === 'string' ? JSON.stringify(testCase.call) : testCase.call);
     if (testCase.error) return wrongError(() => gate.judge(call), testCase.error);
     const verdict = gate.judge(call);
     const found = difference(testCase.expect, verdict.toJSON());
     if (found) return found;
     for (const part of testCase.contains ?? []) {
-      // `5.0` and `5` are one number in JavaScript, so an object cannot hold the first.
+      // `5.0` and `5` are the same number in JavaScript, so an object cannot hold the first.
       const fractionless = (text) => (testCase.line ? text : text.replace(/(\d)\.0\b/g, '$1'));
       const blankless = (text) => fractionless(text).replaceAll(' ', '');
       if (!blankless(verdict.line).includes(blankless(part))) return `${part} is not in ${verdict.line}`;
@@ -151,7 +151,7 @@ async function converse(gate, testCase) {
 test('output', () => {
   const count = run(['output'], (file, testCase) => {
     const { tools = file.tools, policy: output, advice, style, failed, finding } = testCase;
-    // A policy takes no bound that is too small to say anything; these cases are about where a text is cut.
+    // A policy rejects limits that are too small for a message; these cases are about where text is truncated.
     if (output?.max_bytes < 100) return wrongError(() => new Gate(tools, { policy: { output } }), 'max_bytes');
     const gate = new Gate(tools, { ...asRead, style, policy: { output, advice } });
     const settled = settle(gate, testCase.call, undefined, { failed, finding });
@@ -210,7 +210,7 @@ test('fingerprint', () => {
     if (tool === '') return wrongError(() => new Gate([{ name: tool }]), 'no `name`');
     const gate = new Gate([{ name: tool, inputSchema }], { policy: { loops: { volatile } } });
     const ticket = gate.open({ tool, arguments: args });
-    // A call that cannot be read is never opened, so its fingerprint is in no ticket.
+    // An unreadable call is never opened, so no ticket has its fingerprint.
     if (!ticket.ok) return undefined;
     opened += 1;
     return difference(fingerprint, ticket.fingerprint);

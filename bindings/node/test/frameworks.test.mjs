@@ -1,4 +1,4 @@
-// Runs the tests with real frameworks in a process for each release, so that both never meet.
+// Runs the tests with real frameworks in a separate process per release, so that releases never mix.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What a JavaScript programmer relies on beyond the corpus: values that stay what they are, errors, events, threads.
+// What a JavaScript programmer relies on beyond the corpus: values that are preserved, errors, events, threads.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -207,7 +207,7 @@ test('events are written to a file, also those of the last moment', () => {
     const { Gate } = require(${JSON.stringify(index)});
     const gate = new Gate(${JSON.stringify([search])}, { record: ${JSON.stringify(record)}, on: { any() {} } });
     for (let n = 0; n < 100; n++) gate.open({ tool: 'search', arguments: { query: String(n) } }, { session: 's' }).close('ok ' + n);`;
-  // A listener keeps no process alive.
+  // A listener does not keep the process alive.
   execFileSync(process.execPath, ['-e', program], { timeout: 60_000 });
   const lines = readFileSync(record, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
   assert.equal(lines.length, 100);

@@ -38,7 +38,7 @@ test('the corpus through the program and through the gate: the same JSON, line b
       const printed = run(['check', '--tools', tools, '--repair', repair, '--format', 'json', calls]).stdout.trim().split('\n');
       const gate = new Gate(file.tools, { repair });
       const own = lines.map((line) => gate.judge(line).line);
-      // A session beside a call has the program admit it, too; these cases have none.
+      // If a call has a session, the program also admits it; these cases have none.
       assert.deepEqual(own, printed, `${name}, ${repair}`);
       count += own.length;
     }

@@ -75,7 +75,7 @@ test('a server that cannot be reached: the cases of the corpus', async () => {
         const ticket = await gate.openAsync(call, { session, turn, round });
         const settled = !ticket.ok ? ticket.settled : output === undefined ? ticket.abandon() : await ticket.closeAsync(output, { isError });
         const actual = settled.toJSON();
-        // Why it cannot be reached is the operating system's word.
+        // The reason it cannot be reached comes from the operating system.
         const expected = JSON.parse(JSON.stringify(expect).replaceAll('no answer', ''));
         if (expected.failure?.detail) delete expected.failure.detail;
         if (expected.feedback?.includes('()') || expected.feedback === '') delete expected.feedback;

@@ -51,7 +51,7 @@ test('parts by session merge to the whole, each once', async () => {
 
 test("the program's own report", { skip: process.platform === 'win32' }, async () => {
   const program = join(repository, 'bindings/node/bin/callwright.js');
-  // Refused calls make it end with 1.
+  // It exits with 1 because calls were refused.
   const { stdout, stderr } = spawnSync(process.execPath, [program, 'replay', '--tools', toolFile, '--format', 'json', log], { encoding: 'utf8', maxBuffer: 1 << 28 });
   const printed = JSON.parse(stdout || assert.fail(stderr));
   const report = await (await replay(log, { tools })).report();

@@ -1,10 +1,10 @@
-"""What a call costs, next to what a Python program uses without us: ratios within one run, by CPU time, the least of many
-rounds in which every way takes its turn.
+"""Compares the cost of a call with the alternatives a Python program has: ratios within one run, by CPU time, best of
+many interleaved rounds.
 
     python benches/judge.py TOOLS.jsonl CALLS.jsonl…
 
-A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs jsonschema-rs and
-pydantic.
+A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text. Needs
+jsonschema-rs and pydantic.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "null"
 
 
 def least(works: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The least CPU time of each work in seconds, in alternating rounds."""
+    """The lowest CPU time of each task in seconds, in interleaved rounds."""
     found = dict.fromkeys(works, float("inf"))
     for _ in range(rounds):
         for name, work in works.items():
@@ -41,7 +41,7 @@ def lines(path: str) -> Iterable[Any]:
 
 
 def model(schema: Any) -> Any:
-    """A type of Pydantic that says what a schema says of types, names and what is required."""
+    """A Pydantic type with the types, names and required fields of a schema."""
     from pydantic import ConfigDict, create_model
 
     if not isinstance(schema, dict):
@@ -70,7 +70,7 @@ def model(schema: Any) -> Any:
 
 
 def import_time() -> float:
-    """The least wall-clock time of `import callwright` in a new process, in milliseconds."""
+    """The lowest wall-clock time of `import callwright` in a new process, in milliseconds."""
     program = "import time; t = time.perf_counter(); import callwright; print((time.perf_counter() - t) * 1e3)"
     return min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(15))
 

@@ -2,9 +2,9 @@
 
     python benches/scale.py TOOLS.jsonl CALLS.jsonl… [--engines ray spark spark_files] [--megabytes 60]
 
-A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text; six of a hundred calls are
-taken from those that fail. The cost is CPU time of all processes that take part, so other work on the machine matters little.
-Needs a release build, psutil, and the engines that are named (Spark with pandas, pyarrow and Java).
+A line of tools has `ref` and `input_schema`, a line of calls `schema_ref` and `raw_arguments` as text; six percent of
+the calls are taken from those that fail. The cost is the CPU time of all processes involved, so other work on the
+machine matters little. Needs a release build, psutil, and the named engines (Spark with pandas, pyarrow and Java).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARTS = 8
 
 
 def cpu_seconds() -> dict[int, float]:
-    """CPU time of this process and all its children, by process; an ended child counts towards its parent."""
+    """CPU time of this process and all its children, by process; a child that has exited counts towards its parent."""
     found = {}
     me = psutil.Process()
     for process in [me, *me.children(recursive=True)]:
@@ -44,18 +44,18 @@ def cpu_seconds() -> dict[int, float]:
 
 
 def cost(work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """CPU seconds, seconds on the clock, and the result."""
+    """CPU seconds, wall-clock seconds, and the result."""
     while True:
         before, begin = cpu_seconds(), time.perf_counter()
         result = work()
         clock, after = time.perf_counter() - begin, cpu_seconds()
-        # Ray ends idle workers without waiting for them, and takes their time along.
+        # Ray ends idle workers without waiting for them, and their CPU time is lost.
         if before.keys() <= after.keys():
             return sum(after.values()) - sum(before.values()), clock, result
 
 
 def write_log(folder: Path, tools: str, calls: list[dict[str, Any]], megabytes: int, events: bool) -> list[Path]:
-    """A log of calls in parts, as call lines or as the events of a gate."""
+    """A log of calls in parts, as call lines or as a gate's events."""
     chance = random.Random(1)
     good = [call for call in calls if call["valid"]]
     bad = [call for call in calls if not call["valid"]]

@@ -1,4 +1,4 @@
-"""Reads the cases in ````corpus/```` and compares expected and actual values."""
+"""Reads the cases in ``corpus/`` and compares expected and actual values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORPUS = REPOSITORY / "corpus"
 
 
 def cases(*stages: str) -> list[Any]:
-    """Every case of the stages, with its file."""
+    """Every case of these stages, with its file."""
     return [
         pytest.param(file, case, id=f"{path.relative_to(CORPUS)}: {case['name']}")
         for path, file in files(*stages)
@@ -31,7 +31,7 @@ def files(*stages: str) -> Iterator[tuple[Path, Any]]:
 
 
 def agrees(expected: Any, actual: Any, place: str = "") -> None:
-    """``actual`` agrees with everything that ``expected`` says."""
+    """Whether ``actual`` agrees with everything in ``expected``."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         for key, wanted in expected.items():
             agrees(wanted, actual.get(key), f"{place}/{key}")
@@ -45,5 +45,5 @@ def agrees(expected: Any, actual: Any, place: str = "") -> None:
 
 
 def known_keys(case: dict[str, Any], *known: str) -> None:
-    """A misspelt key in a case would make it pass unseen."""
+    """A misspelt key in a case would otherwise go unnoticed."""
     assert not set(case) - set(known), set(case) - set(known)

@@ -1,4 +1,4 @@
-"""Where a framework is to be tested, its absence is a failure and not a skipped test."""
+"""Where a framework should be tested, a missing one fails the test instead of skipping it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scripted model over HTTP: chat completions, as the agents of all frameworks request them."""
+"""A scripted model over HTTP that serves chat completions, as the agents of all frameworks use them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def call(name: str, arguments: str) -> dict[str, Any]:
 
 
 class ScriptedModel:
-    """What it was asked, and what it still has to say."""
+    """The requests it received, and the answers it has left."""
 
     def __init__(self, script: list[Any]) -> None:
         self.script = list(script)
@@ -24,7 +24,7 @@ class ScriptedModel:
         self.url = ""
 
     def heard(self) -> list[str]:
-        """The tool results that the last request held."""
+        """The tool results in the last request."""
         return [message["content"] for message in self.requests[-1]["messages"] if message["role"] == "tool"]
 
     def answer(self, request: Any) -> Any:

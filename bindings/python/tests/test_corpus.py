@@ -41,7 +41,7 @@ def test_judge(file: Any, case: Any) -> None:
         assert part.replace(" ", "") in text.replace(" ", "")
     for provider, expected in case.get("renders", {}).items():
         assert verdict.render(provider) == expected
-    # A dictionary of Python is the same call, unless reading the line loses something.
+    # A Python dictionary is the same call, unless parsing the line loses something.
     if "call" in case:
         assert json.loads(gate.judge(case["call"]).to_json()) == json.loads(text)
 
@@ -51,7 +51,7 @@ def test_tools(file: Any, case: Any) -> None:
     text = case.get("text", json.dumps(case.get("file")))
     if "error" in case:
         with pytest.raises(callwright.Error) as raised:
-            # A text that does not begin like JSON is a path for the public class.
+            # The public class takes text that does not begin like JSON as a path.
             callwright.Gate(text) if text.lstrip().startswith(("[", "{")) else callwright._callwright.Gate(text)
         assert case["error"] in str(raised.value)
         return

@@ -1,4 +1,4 @@
-"""Runs the examples of the guides: a block of Python, and what it prints in the block of text after it."""
+"""Runs the examples in the guides: a Python block, and its output in the text block after it."""
 
 from __future__ import annotations
 

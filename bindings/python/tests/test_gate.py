@@ -1,4 +1,4 @@
-"""The gate as a Python programmer meets it: shapes, tickets, exceptions, threads, forks."""
+"""The gate from a Python programmer's view: shapes, tickets, exceptions, threads, forks."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class TestBadInput:
     def test_text_with_half_a_pair(self, gate: callwright.Gate) -> None:
         with pytest.raises(UnicodeEncodeError):
             gate.judge("search", '{"query": "\ud800"}')
-        # Escaped it is the model's mistake, and a verdict.
+        # Escaped, it is the model's mistake and gets a verdict.
         assert not gate.judge("search", '{"query": "\\ud800"}')
 
     @pytest.mark.parametrize("call", [None, 3, [1], ("search", "{}"), object()])

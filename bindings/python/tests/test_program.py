@@ -58,7 +58,7 @@ def test_an_interrupt_ends_it() -> None:
         [*PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
         assert program.stdin is not None and program.stdout is not None
-        # It runs: a line of calls is answered once the input has ended, so its start only shows on standard error.
+        # Calls are only answered once the input has ended, so there is no output to wait for.
         program.stdin.write("")
         try:
             program.wait(1)

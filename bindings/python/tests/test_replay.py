@@ -1,4 +1,4 @@
-"""Replay: records of any kind in, the same report out; parts that merge, and count once."""
+"""Replay: records of any kind give the same report; parts can be merged, and each counts once."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_what_is_not_a_record() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interrupt_ends_a_replay() -> None:
-    # A shell that runs this in the background has it ignore interrupts.
+    # A shell that runs this in the background makes it ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def endless() -> Iterator[Any]:

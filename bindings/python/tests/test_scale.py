@@ -1,4 +1,4 @@
-"""Replay on a real Spark and a real Ray: the report of one machine."""
+"""Replay on real Spark and Ray gives the same report as on one machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def expected() -> Any:
 
 
 def files_by_session(folder: Path, count: int) -> list[Path]:
-    """The log in files, each conversation in one of them."""
+    """The log split into files, each conversation in one of them."""
     files = []
     for part in range(count):
         mine = lines([record for record in LOG if int(record["session"][1:]) % count == part])

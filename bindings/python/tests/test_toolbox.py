@@ -1,4 +1,4 @@
-"""Functions as tools: schemas from types, objections of types, timeouts, failures, async."""
+"""Functions as tools: schemas from types, validation errors from types, timeouts, failures, async."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class TestFailures:
         assert failing(busy, effect="read")[1] == 3
         assert failing(busy, idempotent=True, retries=1)[1] == 2
         assert failing(busy, effect="write")[1] == 1
-        # The words say it as well.
+        # Also recognised by its message.
         settled, runs = failing(ConnectionResetError("connection reset by peer"), effect="read", retries=1)
         assert settled.failure is not None and settled.failure["code"] == "transient" and runs == 2
 

@@ -26,7 +26,7 @@ TOOLS = [
 
 
 def log(sessions: int = 60, seed: int = 7) -> list[dict[str, Any]]:
-    """The calls of some conversations, in the order of their time, interleaved."""
+    """The calls of some conversations, interleaved in time order."""
     chance = random.Random(seed)
     records = []
     for session in range(sessions):
@@ -52,8 +52,9 @@ def lines(records: list[dict[str, Any]]) -> list[str]:
 
 
 def conclusions(report: str) -> Any:
-    """A report without the places of its examples, which say in which part they are, and without the size of the log, which
-    depends on how it is stored."""
+    """A report without the places of its examples, which depend on the parts, and without the size of the log, which
+    depends on how it is stored.
+    """
 
     def without(value: Any) -> Any:
         if isinstance(value, dict):

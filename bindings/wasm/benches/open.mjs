@@ -1,7 +1,8 @@
-// How long 20 tools take to open, and how large the module is as a server sends it: node benches/open.mjs CALLWRIGHT.wasm [TOOLS.jsonl]
+// How long 20 tools take to open, and how large the module is as a server sends it: node benches/open.mjs
+// CALLWRIGHT.wasm [TOOLS.jsonl]
 //
-// Each round is a new instance, as on a page that was just loaded: the engine has compiled nothing of the module yet. By CPU time.
-// A line of tools has `input_schema`; without a file the tools are made up.
+// Each round uses a new instance, as on a freshly loaded page: the engine has not compiled the module yet. By CPU time.
+// A line of tools has `input_schema`; without a file the tools are generated.
 
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';

@@ -63,7 +63,7 @@ test('mistakes are exceptions', () => {
 
 test('a trap costs one request, not the page', () => {
   const gate = callwright.open([search]);
-  // Each level asks twice about the next: two to the power of thirty questions about one small value.
+  // Each level evaluates the next one twice: two to the power of thirty checks of one small value.
   const levels = 30;
   const level = (n) => {
     const next = n + 1 < levels ? { $ref: `#/$defs/l${n + 1}` } : {};

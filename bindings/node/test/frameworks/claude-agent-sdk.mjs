@@ -1,4 +1,4 @@
-// The Claude Agent SDK with the program that it brings along, and a model over HTTP that makes the mistakes.
+// The Claude Agent SDK with its bundled program, and a model over HTTP that makes the mistakes.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
@@ -70,7 +70,7 @@ test(`claude agent sdk ${release}: a value that is spelled otherwise is repaired
 
 test(`claude agent sdk ${release}: the model gets our feedback for a refusal, and recovers`, async () => {
   const { ran, results } = await agent([['mcp__shop__search', { sort: 'price_asc' }], ['mcp__shop__search', { query: 'desk' }], 'ok']);
-  // Newer releases prepend their own words.
+  // Newer releases add a prefix.
   assert.match(results[0][0], /^(PreToolUse:mcp__shop__search hook error: )?Please rewrite .* query: Required$/);
   assert.deepEqual(ran, [{ query: 'desk' }]);
 });

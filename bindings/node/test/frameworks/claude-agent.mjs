@@ -1,5 +1,5 @@
-// Hooks of the Claude Agent SDK, called with payloads of the shapes that its types declare: what a run of its program, as in
-// claude-agent-sdk.mjs, does not come to.
+// Hooks of the Claude Agent SDK, called with payloads in the shapes its types declare: cases that a run of its program,
+// as in claude-agent-sdk.mjs, does not reach.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

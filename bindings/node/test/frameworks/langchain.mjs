@@ -25,7 +25,7 @@ async function agent(answers, { middleware = [guard()], fails } = {}) {
       description: 'Searches orders.',
       schema: z.object({ query: z.string(), limit: z.number().int().default(10), tags: z.array(z.string()).optional() }),
     }),
-    // As the tools of an MCP server are: with a plain JSON Schema.
+    // With a plain JSON Schema, like the tools of an MCP server.
     tool(note('pay'), { name: 'pay', description: 'Pays.', schema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] } }),
   ];
   const model = await scriptedModel(answers);
@@ -92,7 +92,7 @@ test(`langchain ${release}: a tool that appears later does not begin the counts 
   const again = [['pay', '{"to": "x"}']];
   const late = tool(async () => 'late ok', { name: 'late', description: 'Comes later.', schema: z.object({}) });
   let asked = 0;
-  // The guard sees another tool from the second request on; the agent itself does not take tools from a middleware.
+  // From the second request on the guard sees another tool; the agent itself does not accept tools from a middleware.
   const wrapModelCall = (request, handler) =>
     guarded.wrapModelCall(asked++ < 1 ? request : { ...request, tools: [...request.tools, late] }, () => handler(request));
   const { ran } = await agent([again, again, again, 'ok'], { middleware: [{ ...guarded, wrapModelCall }] });

@@ -1,4 +1,4 @@
-// A model behind Anthropic's API that streams what a test has scripted, and remembers what it received.
+// A scripted model behind Anthropic's API, which streams its answers and remembers what it received.
 
 import { createServer } from 'node:http';
 
@@ -43,7 +43,7 @@ export async function scriptedClaude(answers) {
   const text = (content) => (typeof content === 'string' ? content : (content ?? []).map((part) => part.text).join(''));
   return {
     url: `http://127.0.0.1:${server.address().port}`,
-    /** The results of its calls that the model got in its last request. */
+    /** The results of its calls in the last request. */
     results: () => blocks(heard.at(-1) ?? { messages: [] }).filter(({ type }) => type === 'tool_result').map(({ content, is_error: isError }) => [text(content), isError ?? false]),
     close: () => server.close().closeAllConnections(),
   };

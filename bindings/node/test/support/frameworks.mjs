@@ -1,4 +1,5 @@
-// The frameworks that test/install.mjs has put under target/. A process tests one release of them: see frameworks.test.mjs.
+// The frameworks that test/install.mjs installs under target/. A process tests one release of them: see
+// frameworks.test.mjs.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

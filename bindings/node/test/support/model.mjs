@@ -1,4 +1,4 @@
-// A model behind an OpenAI-compatible API that says what a test has scripted, and remembers what it received.
+// A scripted model behind an OpenAI-compatible API, which remembers what it received.
 
 import { createServer } from 'node:http';
 
