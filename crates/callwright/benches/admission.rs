@@ -1,7 +1,7 @@
 //! What admission costs on top of the verdict: `cargo bench -p callwright --bench admission`.
 //!
-//! A call is opened and closed in one of 100,000 live sessions, each with two or twenty calls in its turn, in
-//! random order, so that nothing is in the processor's cache by chance.
+//! A call is opened and closed in one of 100,000 live sessions, each with two or twenty calls in its turn, in random
+//! order, so that nothing is in the CPU cache by chance.
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a bench")]
 
@@ -61,7 +61,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
     runs
 }
 
-/// A fingerprint for each number, made as cheaply as possible: only the ledger should be measured.
+/// A fingerprint for each number, as cheap as possible: only the ledger should be measured.
 fn fingerprint(number: u64) -> Fingerprint {
     static MADE: LazyLock<Vec<Fingerprint>> = LazyLock::new(|| {
         (0..1_000_u64)
@@ -73,7 +73,7 @@ fn fingerprint(number: u64) -> Fingerprint {
     MADE[usize::try_from(number).expect("small")]
 }
 
-/// A session's name, made without touching memory that is not in the cache anyway.
+/// A session's name, built without touching memory outside the cache.
 fn name(session: u64) -> [u8; 16] {
     let mut name = *b"session-00000000";
     let mut rest = session;
@@ -107,7 +107,7 @@ fn open_and_close_among_100_000_sessions(bencher: divan::Bencher<'_, '_>, calls:
     let step = AtomicU64::new(0);
     bencher.bench(|| {
         let step = step.fetch_add(1, Ordering::Relaxed);
-        // A stride that shares no factor with the number of sessions visits all of them in a scattered order.
+        // A stride that shares no factor with the number of sessions visits all of them in scattered order.
         let name = name((step * 61_681) % SESSIONS);
         call(&ledger, as_text(&name), calls + step / SESSIONS, digest)
     });

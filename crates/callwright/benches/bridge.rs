@@ -1,4 +1,4 @@
-//! The cost of converting arguments to a Rust type, and a result back to JSON, compared with `serde_json`'s way over its own
+//! The cost of converting arguments to a Rust type, and a result back to JSON, compared with `serde_json` and its own
 //! tree: `cargo bench --bench bridge`.
 #![allow(missing_docs)]
 
@@ -27,7 +27,7 @@ struct Filter {
     negated: Option<bool>,
 }
 
-/// About as large as a call usually is.
+/// About the size of a usual call.
 #[derive(Serialize, Deserialize)]
 struct Search {
     query: String,

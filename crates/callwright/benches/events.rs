@@ -1,4 +1,4 @@
-//! The cost of an event for its call, and for the thread of a sink.
+//! The cost of an event for its call, and for a sink's thread.
 #![allow(clippy::expect_used, reason = "a bench may panic")]
 
 use std::time::{Duration, SystemTime};
@@ -62,7 +62,7 @@ fn with_a_sink(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// A thousand events, until they are written.
+/// A thousand events, until they have been written.
 #[divan::bench]
 fn a_thousand_lines(bencher: Bencher<'_, '_>) {
     let gate = gate(false);
@@ -79,7 +79,7 @@ fn a_thousand_lines(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// One line, with nothing to mask and with something.
+/// One line, with or without something to mask.
 #[divan::bench(args = [false, true])]
 fn line(bencher: Bencher<'_, '_>, secret: bool) {
     let gate = gate(secret);

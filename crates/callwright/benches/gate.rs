@@ -37,7 +37,7 @@ fn main() {
     divan::main();
 }
 
-/// Runs `work` on one item after the other, in a cycle.
+/// Runs `work` on one item after the other, over and over.
 fn each<T: Sync, U>(bencher: Bencher<'_, '_>, items: &'static [T], work: impl Fn(&'static T) -> U) {
     let next = Cell::new(0);
     bencher.bench_local(|| {
@@ -58,7 +58,7 @@ mod valid {
         });
     }
 
-    /// From text to a value that may go to the tool.
+    /// From text to a value that may be passed to the tool.
     #[divan::bench(sample_size = 1000)]
     fn gate(bencher: Bencher<'_, '_>) {
         each(bencher, &TRAFFIC.valid, |(tool, text)| {

@@ -1,9 +1,9 @@
-//! How the cost of one call grows with its size and with that of its schema, in instructions counted by callgrind.
+//! How the cost of one call grows with its size and the size of its schema, in instructions counted by callgrind.
 //!
 //! `cargo bench --bench growth` runs this program under valgrind for each row and size, with and without the call, and
-//! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1. The floor is what reading
-//! the largest call and asking the engine once whether it is valid takes: no refusal can cost less than that. Then it reads
-//! lists of tools of 1 MB, most of them hostile, and prints what that costs and how many tools are left unjudged.
+//! prints the difference and the exponent: 1.0 is linear, 2.0 is quadratic. None may be above 1.1. The floor is the
+//! cost of reading the largest call and asking the engine once whether it is valid: no refusal can cost less. Then it
+//! reads lists of tools of 1 MB, most of them hostile, and prints what that costs and how many tools are left unjudged.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -31,13 +31,13 @@ use serde_json::{Map, Value, json};
 /// A row: what grows, and a schema and arguments of that size. For tools the size is their number.
 type Row = (&'static str, [usize; 3], fn(usize) -> (Value, String));
 
-/// Five milliseconds, at four instructions per nanosecond. No call may take more.
+/// Five milliseconds, at four instructions per nanosecond. No call may take longer.
 const MOST: f64 = 20e6;
 
 /// The steepest growth that counts as linear.
 const STEEPEST: f64 = 1.1;
 
-/// 200 milliseconds, and 100 MB: no list of tools of 1 MB may take more.
+/// 200 milliseconds and 100 MB: the limits for a list of tools of 1 MB.
 const MOST_FOR_LIST: f64 = 800e6;
 const MOST_MEGABYTES: u64 = 100;
 
@@ -117,8 +117,8 @@ fn main() {
     }
 }
 
-/// Reads one list in this process, or only makes its text, and prints how many tools are unjudged and how many megabytes it
-/// took.
+/// Reads one list in this process, or only generates its text, and prints how many tools are unjudged and how many
+/// megabytes it took.
 fn read_list(row: &str, is_read: bool) {
     let (_, make) = LISTS.iter().find(|(name, _)| *name == row).expect("a row");
     let text = make().to_string();
@@ -153,7 +153,7 @@ fn compare_lists(only: &str) {
     }
 }
 
-/// Runs one call of one size in this process; or only what comes before it, or the least that it takes.
+/// Runs one call of one size in this process, or only the setup before it, or only the floor.
 fn run(what: &str, row: &str, size: usize) {
     let (_, _, make) = ROWS.iter().find(|(name, ..)| *name == row).expect("a row");
     let (schema, text) = make(size);
@@ -169,7 +169,7 @@ fn run(what: &str, row: &str, size: usize) {
     } else {
         name(0)
     };
-    // The first refusal compiles what explains the others, which should not be counted.
+    // The first refusal compiles what is needed to explain the others; that should not be counted.
     for text in ["{\"\": 0}", "{\"items\": [{}]}"] {
         black_box(gate.judge(&Call::from_text(name(0), text)).name());
     }
@@ -221,7 +221,7 @@ fn count(what: &str, row: &str, size: usize) -> Option<u64> {
     instructions(&[what, row, &size.to_string()])
 }
 
-/// A name of two words that no other number has.
+/// A name of two words, different for each number.
 fn key(at: usize) -> String {
     let letter = |at: usize| char::from(b'a' + u8::try_from(at % 26).expect("a letter"));
     let letters: String = [at, at / 26, at / 676].into_iter().map(letter).collect();
@@ -306,7 +306,7 @@ fn objects_without_a_key(size: usize) -> (Value, String) {
     (list_of(&item), json!({"items": items}).to_string())
 }
 
-/// How many items have objections in the rows in which the schema of one grows.
+/// How many items have objections in the rows where the schema of an item grows.
 const ITEMS: usize = 250;
 
 fn list_of_items(item: &Value, sent: &Value) -> (Value, String) {
@@ -426,7 +426,7 @@ fn inner_quotes(size: usize) -> (Value, String) {
     )
 }
 
-/// A list of as many tools as make 1 MB.
+/// A list of tools of 1 MB.
 fn list(schema: impl Fn(usize) -> Value) -> Value {
     const SIZE: usize = 1_000_000;
     let (mut tools, mut size) = (Vec::new(), 0);

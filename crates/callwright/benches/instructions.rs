@@ -1,8 +1,8 @@
 //! Instructions per call, counted by callgrind: stable on a noisy machine.
 //!
-//! `cargo bench --bench instructions` runs this program once per row under valgrind and prints how much more each row costs
-//! than merely loading the data, next to a reference. The last line is the time that a repaired call takes, measured without
-//! valgrind.
+//! `cargo bench --bench instructions` runs this program once per row under valgrind and prints how much more each row
+//! costs than merely loading the data, next to a reference. The last line is the time that a repaired call takes,
+//! measured without valgrind.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -163,7 +163,8 @@ fn compare() {
     repaired(&traffic);
 }
 
-/// How long a repaired call takes: the shortest of several runs of each, which other programs disturb least.
+/// How long a repaired call takes: the shortest of several runs of each call, which is disturbed least by other
+/// programs.
 fn repaired(traffic: &Traffic) {
     const RUNS: usize = 7;
     let gate = gate(traffic, RepairPolicy::UpTo(Grade::Guess));

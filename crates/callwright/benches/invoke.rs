@@ -1,7 +1,7 @@
 //! How much more `invoke` costs than calling the closure after `serde_json::from_str`.
 //!
-//! Both in one run, over the same calls: a no-op typed tool on the happy path, without a sink. Prints the medians of both and
-//! their difference.
+//! Both in one run, over the same calls: a no-op typed tool on the happy path, without a sink. Prints the medians of
+//! both and their difference.
 //!
 //! ```console
 //! $ cargo bench -p callwright --bench invoke
@@ -54,7 +54,7 @@ fn now<F: Future>(future: F) -> F::Output {
 const CALLS: usize = 2_000;
 const RUNS: usize = 101;
 
-/// Nanoseconds per call, the median of many runs.
+/// Nanoseconds per call, as the median of many runs.
 fn median(mut run: impl FnMut(usize)) -> f64 {
     let mut times: Vec<f64> = (0..RUNS)
         .map(|round| {

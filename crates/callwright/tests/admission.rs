@@ -1,4 +1,4 @@
-//! What holds for any conversation, and the ledger compared with a naive one that keeps everything.
+//! Properties of any conversation, and the ledger compared with a naive one that keeps everything.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod naive;
@@ -44,7 +44,7 @@ struct Line {
     output: Option<(&'static str, bool)>,
 }
 
-/// The calls of one answer of the model.
+/// The calls in one answer of the model.
 type Round = Vec<Line>;
 
 fn arguments() -> impl Strategy<Value = Value> {
@@ -169,7 +169,7 @@ fn lines(rounds: &[Round]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The verdicts of each round, sorted, without the arguments: two spellings of one call are one call.
+/// The verdicts of each round, sorted, without the arguments: two spellings of one call count as one.
 fn verdicts(gate: &Gate, rounds: &[Vec<String>]) -> Vec<Vec<String>> {
     let verdict = |line: &String| {
         let mut verdict: Value = serde_json::from_str(&step(gate, line).0).expect("JSON");
@@ -316,14 +316,15 @@ proptest! {
 enum Fate {
     /// Returned at once.
     Closed,
-    /// Returned after others have come and gone, in another round or another turn.
+    /// Returned after other calls have been opened and closed, in another round or another turn.
     Late,
     /// Never returned.
     Dropped,
 }
 
 proptest! {
-    /// Tickets come back in any order, late or never, rounds and turns go back and forth, and users answer unasked.
+    /// Tickets come back in any order, late or never; rounds and turns go back and forth; users answer without being
+    /// asked.
     #[test]
     fn nothing_is_out_of_order(
         steps in vec((line(), 0_u64..3, 0_u64..4, select(vec![Fate::Closed, Fate::Late, Fate::Dropped]), 0_u8..20), 1..40)
@@ -426,9 +427,9 @@ fn the_least_recently_used_session_is_evicted_first() {
 }
 
 // ------------------------------------------------------------------------------------------------
-// The ledger, next to one that keeps the whole history and begins anew with each question.
+// The ledger, compared with one that keeps the whole history and starts over for each question.
 
-/// What may happen to a ledger.
+/// An operation on a ledger.
 #[derive(Debug, Clone)]
 enum Event {
     /// Which of the calls, its outcome, and whether that is known before the round is over.
@@ -447,7 +448,7 @@ enum Answer {
     Stop,
 }
 
-/// Calls: their tool, and why the gate refuses them.
+/// The calls: their tool, and why the gate refuses them.
 const CALLS: [(usize, Option<(u64, bool)>); 9] = [
     (0, None),
     (0, None),
@@ -535,7 +536,7 @@ proptest! {
         let mut naive = Naive::default();
         let mut at = Moment { turn: Some(0), round: Some(0) };
         let mut open: Vec<Report<'_>> = Vec::new();
-        // The outcomes of this round's calls: the same call has the same outcome.
+        // The outcomes of this round's calls: equal calls have equal outcomes.
         let mut brought: Vec<(usize, Option<(Success, u64)>)> = Vec::new();
         for event in events {
             match event {

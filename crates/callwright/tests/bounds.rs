@@ -1,4 +1,4 @@
-//! Schemas and calls that are designed to be expensive: their cost is bounded, and the other tools work.
+//! Schemas and calls designed to be expensive: their cost is bounded, and the other tools work.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::tool::Tool;
@@ -58,7 +58,7 @@ fn references_that_double_quarantine_their_tool() {
     }
 }
 
-/// Each level of the value is visited twice as often as the one before; the schema is short, and refers to itself.
+/// Each level of the value is visited twice as often as the one before; the schema is short and refers to itself.
 #[test]
 fn a_schema_that_doubles_with_the_value_is_stopped() {
     let part = json!({"properties": {"a": {"$ref": "#/$defs/node"}}});
@@ -84,13 +84,13 @@ fn patterns_share_their_steps() {
     let (verdict, issues) = judge(&gate, &json!({"all": texts}));
     assert_eq!(verdict, "refused");
     assert!(issues > 0);
-    // The limit for one text is lower if there are many, and still enough for a well-meant pattern.
+    // The limit for one text is lower if there are many texts, but still enough for a reasonable pattern.
     let gate = gate_of_passwords();
     let fine = vec!["correct-horse-battery-7"; 5_000];
     assert_eq!(judge(&gate, &json!({"all": fine})).0, "valid");
 }
 
-/// Wherever the text is: under a key, in a key, in a union, under a key that occurs twice.
+/// The place does not matter: under a key, in a key, in a union, under a key that occurs twice.
 #[test]
 fn an_undecided_pattern_is_a_refusal() {
     let slow = json!({"pattern": "^(a|a)*\\1b"});

@@ -1,5 +1,5 @@
-//! Runs `corpus/`: the specification, as cases that any language can run. `corpus/README.md` says
-//! what a case looks like.
+//! Runs `corpus/`, the specification as cases that any language can run. `corpus/README.md` describes the format of a
+//! case.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod cases;
@@ -78,7 +78,7 @@ fn judge(file: &Value, case: &Value) -> Result<(), String> {
     agrees(&case["expect"], &actual, "")?;
     for part in case["contains"].as_array().into_iter().flatten() {
         let part = part.as_str().expect("`contains` lists texts");
-        // Valid arguments are printed as they were sent, with their blanks.
+        // Valid arguments are printed as they were sent, with their spaces.
         if !text.replace(' ', "").contains(&part.replace(' ', "")) {
             return Err(format!("{part} is not in {text}"));
         }
@@ -162,7 +162,7 @@ fn told(answer: &WholeAnswer<'_>) -> Value {
             "completeness": completeness(call.completeness),
         }),
         Err(error) => {
-            // The cases quote only the reason.
+            // The cases only quote the reason.
             let reason = error.to_string();
             json!({"error": reason.split([':', ',']).nth(1).map(str::trim)})
         }
@@ -459,7 +459,7 @@ fn every_code_has_a_case() {
     }
 }
 
-/// The tree and `serde_json` write the same text, so that a case written in JSON means itself.
+/// A parsed value prints its numbers as written, so a case in JSON means what it says.
 #[test]
 fn the_tree_prints_what_it_read() {
     let text = r#"{"a":[1,1.50,-0,1e5,12345678901234567890123],"b":{"c":null,"d":"\u00e9\n"}}"#;

@@ -1,4 +1,5 @@
-//! Random debris of chat templates around calls is repaired; sentences in ten languages never are, except for read-only tools.
+//! Random debris of chat templates around calls is repaired; sentences in ten languages never are, except for read-only
+//! tools.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::repair::{Grade, RepairPolicy};
@@ -7,10 +8,10 @@ use callwright::tool::Effect;
 use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::{Value, json};
 
-/// How many texts are generated. The seed is fixed, so all runs generate the same ones.
+/// The number of generated texts. The seed is fixed, so all runs generate the same ones.
 const TEXTS: u64 = 3_000;
 
-/// Numbers that look random, from a seed.
+/// Pseudo-random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -95,13 +96,13 @@ const LANGUAGES: [&str; 8] = [
     "json5",
 ];
 
-/// A name in another spelling, or with a typing error.
+/// A name in another spelling, or with a typo.
 fn respelt(name: &str, dice: &mut Dice) -> String {
     match dice.roll(8) {
         0 => name.to_uppercase(),
         1 => name.replace('_', "-"),
         2 => name.replace('_', ""),
-        // The tag of a call lacks a letter.
+        // The tag of a call with a missing letter.
         3 if name == "tool_call" || name == "tool_calls" => name.replacen("call", "cal", 1),
         _ => name.to_owned(),
     }
@@ -132,7 +133,7 @@ fn token(dice: &mut Dice) -> String {
     }
 }
 
-/// A call with debris around it. In a message punctuation may display something, so there is none.
+/// A call with debris around it. A message gets no punctuation, which could mean that the call is only shown.
 fn debris(call: &str, is_message: bool, dice: &mut Dice) -> String {
     let mut text = String::new();
     if dice.roll(6) == 0 {
@@ -258,7 +259,7 @@ fn gate(effect: Effect, grade: Grade) -> Gate {
         .expect("two tools")
 }
 
-/// The arguments that would go to the tool.
+/// The arguments that would be passed to the tool.
 fn judged(gate: &Gate, tool: &str, text: &str) -> Option<Value> {
     let call = Call::from_text(tool, text);
     let verdict = gate.judge(&call);
@@ -267,7 +268,7 @@ fn judged(gate: &Gate, tool: &str, text: &str) -> Option<Value> {
     serde_json::from_str(&arguments).ok()
 }
 
-/// The same, for a message that has to be one call.
+/// The same for a message, which has to be a single call.
 fn rescued(gate: &Gate, text: &str) -> Option<Value> {
     let message = Message::from_text(text);
     let rescued = gate.rescue(&message).ok()?;
@@ -360,6 +361,6 @@ fn sentences_are_only_dropped_for_read_only_tools() {
             healed += 1;
         }
     }
-    // Most of the words around calls of read-only tools are known to be words.
+    // Most of the words around calls of read-only tools are recognised as words.
     assert!(healed > TEXTS / 3, "{healed}");
 }

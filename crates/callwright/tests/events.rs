@@ -1,4 +1,4 @@
-//! Events and their sinks: nothing that a sink does delays or fails a call, and the events it misses are counted.
+//! Events and their sinks: no sink delays or fails a call, and the events that it misses are counted.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::mpsc::{Receiver, Sender, channel as unbounded, sync_channel};
@@ -12,7 +12,7 @@ use callwright::event::{
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::json;
 
-/// Long enough for any machine: nothing is measured, a test that hangs only has to end.
+/// Generous, since nothing is measured: it only ends a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn gate() -> Gate {
@@ -87,7 +87,7 @@ fn a_blocking_sink_delays_no_call_and_missed_events_are_counted() {
         .recv_timeout(PATIENCE)
         .expect("the sink is stuck now");
 
-    // The sink is released only after all of these were handed over. If handing over waited, this would hang.
+    // The sink is released only after all of these have been handed over. If that blocked, the test would hang.
     for number in 1..=10_000 {
         sinks.send(event(&gate, number));
     }

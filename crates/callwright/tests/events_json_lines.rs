@@ -9,7 +9,7 @@ use callwright::event::{Event, JsonLines, SinkStats, Sinks, Values};
 use callwright::{Call, Gate, ToolSpec};
 use serde_json::{Value, json};
 
-/// Long enough for any machine: nothing is measured, a test that hangs only has to end.
+/// Generous, since nothing is measured: it only ends a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn gate() -> Gate {
@@ -105,7 +105,7 @@ fn a_writer_that_fails_halfway_spoils_one_line() {
             // The next line is lost.
             assert_eq!(whole, [0, 1, 3], "{}", page.text());
         } else if room == line - 1 {
-            // Everything is there except its end, which comes with the next.
+            // Only the end of the line is missing; it is written with the next line.
             assert_eq!(whole, [0, 1, 2, 3], "{}", page.text());
         } else {
             assert_eq!(whole, [0, 2, 3], "{}", page.text());
@@ -123,7 +123,7 @@ fn a_torn_line_is_ended_however_long_that_takes() {
         .sink("page", JsonLines::new(page.clone()))
         .start()
         .expect("threads");
-    // Torn, then no byte, then all is well; torn, then only its end, then all is well.
+    // Torn, then no bytes, then no failure; torn, then only the end of the line, then no failure.
     let rooms = [Some(20), Some(0), None, Some(20), Some(1), None];
     for (number, room) in rooms.into_iter().enumerate() {
         *page.room.lock().expect("sound") = room;

@@ -1,4 +1,4 @@
-//! Secrets are not in the line, and everything else is.
+//! Event lines mask secrets, and nothing else.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -13,7 +13,7 @@ use callwright::{Call, Gate, Opened, ToolSpec, Verdict, wire};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Part of every secret, and of nothing else.
+/// Occurs in every secret, and nowhere else.
 const SECRET: &str = "hunter2";
 
 fn login() -> Value {
@@ -334,7 +334,7 @@ fn all_values_and_none() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A secret under its own key never shows, whatever else is sent and however the call is judged; without marks
+    /// A secret under its own key is never shown, whatever else is sent and whatever the verdict is; without marks
     /// nothing is masked.
     #[test]
     fn a_secret_is_never_revealed(mut sent in support::arguments(), schema in support::schema(), as_text: bool) {

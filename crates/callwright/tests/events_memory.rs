@@ -1,4 +1,4 @@
-//! A million events pass through a bounded queue, and leave no memory behind.
+//! A million events pass through a bounded queue without leaking memory.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, SystemTime};
@@ -47,13 +47,13 @@ fn memory_is_flat_over_a_million_events() {
         }
         assert!(sinks.flush(Duration::from_secs(60)));
     };
-    // After this, buffers have their final size.
+    // After this, the buffers have their final size.
     send(10_000);
     let before = resident();
     send(1_000_000);
     match (before, resident()) {
         (Some(before), Some(after)) => {
-            // An event has hundreds of bytes. If sixteen bytes of each stayed, this would detect it.
+            // An event has hundreds of bytes. This would detect a leak of sixteen bytes per event.
             assert!(after < before + 16_000_000, "{before} bytes became {after}");
         }
         _ => println!("this system does not tell how much memory is used"),

@@ -34,7 +34,7 @@ fn example_gate() -> Gate {
     }))
 }
 
-/// The call of the documentation, complete.
+/// The complete call from the documentation.
 fn example() -> Event {
     let gate = example_gate();
     let text = r#"{"query": "tea", "limit": "10", "api_key": "k-5177"}"#;
@@ -237,7 +237,7 @@ proptest! {
             prop_assert_eq!((recorded.at.turn, recorded.at.round), (Some(turn), Some(round)));
         }
         prop_assert_eq!(recorded.output, output.as_ref().map(json::Value::from));
-        // What the gate said is what the event says.
+        // The event agrees with the gate.
         let told = event.arguments();
         if matches!(verdict, Verdict::Valid(_) | Verdict::Repaired(_)) {
             prop_assert_eq!(told.as_deref(), verdict.arguments());

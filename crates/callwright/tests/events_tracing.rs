@@ -1,4 +1,4 @@
-//! The span of a call as a subscriber sees it.
+//! The span of a call, as a subscriber sees it.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The official JSON Schema test suite through our own API.
+//! Runs the official JSON Schema test suite through our API.
 //!
 //! Runs if the suite is available: set `JSON_SCHEMA_TEST_SUITE` to its folder (the one with `tests/`).
 #![allow(clippy::expect_used, reason = "a test may panic")]
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use callwright::json::Value;
 use callwright::validate::CompiledSchema;
 
-/// What does not apply to us: remote schemas are never loaded, formats are always asserted here while the suite's `format.json`
-/// tests that they are not, and a UUID may be written without dashes.
+/// Does not apply to us: remote schemas are never loaded, formats are always asserted here while the suite's
+/// `format.json` tests that they are not, and a UUID may be written without dashes.
 const SKIPPED_FILES: [&str; 3] = ["format.json", "refRemote.json", "uuid.json"];
 
 #[test]
@@ -30,7 +30,7 @@ fn the_suite_gets_the_same_verdicts() {
                 let place = format!("{draft}/{}: {}", name(&file), group["description"]);
                 let schema = match CompiledSchema::compile(with_draft(draft, &group["schema"])) {
                     Ok(schema) => schema,
-                    // The suite serves its remote schemas here, and nothing is ever loaded.
+                    // The suite serves its remote schemas here, but nothing is ever loaded.
                     Err(_)
                         if group["schema"]
                             .to_string()
@@ -64,8 +64,8 @@ fn the_suite_gets_the_same_verdicts() {
     );
 }
 
-/// Formats, big numbers and everything else that an implementation may choose: our verdict is the one that the engine's crate
-/// gives for its own values.
+/// Formats, big numbers and everything else that is optional: our verdict is the one that the engine's crate gives for
+/// its own values.
 #[test]
 fn optional_parts_get_the_engines_verdicts() {
     let Some(suite) = std::env::var_os("JSON_SCHEMA_TEST_SUITE").map(PathBuf::from) else {
@@ -123,7 +123,7 @@ fn name(file: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The suite leaves `$schema` out of the older drafts' schemas, but we need it to recognise the draft.
+/// The suite omits `$schema` in schemas of older drafts, but we need it to recognise the draft.
 fn with_draft(draft: &str, schema: &serde_json::Value) -> serde_json::Value {
     let address = match draft {
         "draft4" => "http://json-schema.org/draft-04/schema#",

@@ -1,4 +1,4 @@
-//! Module dependencies: reads the table in DESIGN.md, and holds the sources to it.
+//! Module dependencies: checks the sources against the table in DESIGN.md.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ fn the_modules_import_what_the_table_allows_and_nothing_else() {
 #[test]
 fn the_table_has_no_cycle() {
     let mut left = table();
-    // A module whose imports have all been removed is at the bottom; remove those until none is left.
+    // A module whose imports have all been removed is at the bottom; remove such modules until none is left.
     while !left.is_empty() {
         let names: BTreeSet<String> = left.keys().cloned().collect();
         let before = left.len();
@@ -106,7 +106,7 @@ fn imports() -> Imports {
     found
 }
 
-/// Names at the root of the crate that are re-exported, with the module that they come from.
+/// Names re-exported at the root of the crate, with the module that they come from.
 fn homes(lib: &str) -> BTreeMap<String, String> {
     let uses = lib
         .split(';')

@@ -1,4 +1,4 @@
-//! Nothing meaningful is ever dropped, whatever it says and in whatever language.
+//! Nothing meaningful is ever dropped, whatever it says and in any language.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use callwright::repair::{Grade, RepairPolicy};
@@ -28,7 +28,7 @@ fn gate(name: &str, effect: Effect, repair: RepairPolicy) -> Gate {
         .expect("one tool")
 }
 
-/// The gate of a tool that was not declared read-only, at the boldest grade that an operator can set.
+/// The gate of a tool that was not declared read-only, at the highest grade that an operator can set.
 fn bold(name: &str) -> Gate {
     gate(name, Effect::Unknown, RepairPolicy::UpTo(Grade::Guess))
 }
@@ -88,7 +88,7 @@ proptest! {
         prop_assert!(is_refused(&bold("pay"), "pay", &text), "{text}");
     }
 
-    /// So are comments.
+    /// The same holds for comments.
     #[test]
     fn comments_are_never_dropped(words in sentence(), stars: bool) {
         let words = words.replace('\n', " ");
@@ -108,13 +108,13 @@ proptest! {
         let effect = if reads { Effect::Read } else { Effect::Unknown };
         let gate = gate("send", effect, RepairPolicy::UpTo(Grade::Guess));
         let call = Call::from_value("send", callwright::json::Value::from(&arguments));
-        // A key may turn out to be a misspelt `filter`: then its value is still there.
+        // A key may turn out to be a misspelt `filter`; its value is still there.
         if let Verdict::Repaired(repaired) = gate.judge(&call) {
             prop_assert_eq!(repaired.arguments().as_object().map(<[_]>::len), Some(3));
         }
     }
 
-    /// No word for nothing removes a filter where something is destroyed.
+    /// No word for "nothing" removes a filter from a destructive call.
     #[test]
     fn a_filter_is_never_lost(
         name in prop_oneof![
@@ -138,7 +138,7 @@ proptest! {
         prop_assert!(matches!(gate.judge(&call), Verdict::Refused(_)), "{name} {text}");
     }
 
-    /// Any reason that is not known to be normal is a cut, except for read-only tools.
+    /// Any finish reason not known to be normal counts as a cut, except for read-only tools.
     #[test]
     fn unknown_finish_reasons_are_cuts(reason in "[A-Za-z_]{1,24}") {
         use callwright::call::Completeness;
@@ -150,7 +150,7 @@ proptest! {
     }
 }
 
-/// The same texts for a read-only tool: words are dropped, as a guess and on record.
+/// The same texts for a read-only tool: words are dropped, and recorded as a guess.
 #[test]
 fn for_reads_words_are_a_guess_on_record() {
     let gate = gate("look_up", Effect::Read, RepairPolicy::ByEffect);

@@ -1,4 +1,5 @@
-//! Runs `corpus/output`: takes a call and its outcome, compares what the model gets. `corpus/README.md` describes the cases.
+//! Runs `corpus/output`: takes a call and its outcome, compares what the model gets. `corpus/README.md` describes the
+//! cases.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod cases;
@@ -154,7 +155,7 @@ fn tool_failure(failed: &Value) -> Result<ToolFailure, String> {
     Ok(failure)
 }
 
-/// What a check of the caller found.
+/// What the caller's check found.
 fn finding(found: &Value) -> Result<Option<Finding>, String> {
     if found.is_null() {
         return Ok(None);
@@ -194,7 +195,7 @@ fn every_case_holds() {
     assert!(count >= 180, "the corpus has shrunk to {count}");
 }
 
-/// A value that JSON cannot represent has no text that could be shown, so no policy lets it through.
+/// A value that JSON cannot represent has no text to show, so no policy lets it through.
 #[test]
 fn unwritable_results_are_refused_in_every_mode() {
     for mode in [Validation::Strict, Validation::Warn, Validation::Off] {
@@ -218,7 +219,7 @@ fn unwritable_results_are_refused_in_every_mode() {
     }
 }
 
-/// Bytes that are not text are not guessed at.
+/// Bytes that are not text are never guessed at.
 #[test]
 fn bytes_that_are_not_text_are_refused() {
     let builder = Gate::builder().tool(ToolSpec::without_schema("measure"));

@@ -1,4 +1,4 @@
-//! What holds for any result, whatever the tool returned.
+//! Properties of any result, whatever the tool returned.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -47,7 +47,7 @@ fn assert_one_line(text: &str) {
     assert!(!text.contains(hidden), "{text:?}");
 }
 
-/// Whatever is said about a result stays on its lines, in every style; whatever is shown of it is a beginning of it.
+/// Messages about a result stay on their lines, in every style; any excerpt of it is its beginning.
 fn assert_words(checked: &Checked<'_>) {
     let whole = checked
         .output
@@ -81,7 +81,7 @@ fn assert_words(checked: &Checked<'_>) {
     }
 }
 
-/// Texts related to what detectors look for.
+/// Texts similar to what detectors look for.
 fn odd_text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(
         &[
@@ -128,7 +128,7 @@ fn odd_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Values related to what detectors look for.
+/// Values similar to what detectors look for.
 fn odd_value() -> impl Strategy<Value = Value> {
     let key = prop::sample::select(
         &[
@@ -202,7 +202,7 @@ fn odd_arguments() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No text causes a panic, and what is said about it stays on its line.
+    /// No text causes a panic, and messages about it stay on their line.
     #[test]
     fn any_text_gets_a_verdict(text in odd_text(), arguments in odd_arguments(), schema in prop::option::of(schema())) {
         for mode in [Validation::Strict, Validation::Warn] {

@@ -1,5 +1,5 @@
-//! Runs `corpus/policy`: takes a policy file, compares settings, verdicts or mistakes. Also checks that `docs/policy.md`
-//! matches the keys that are read.
+//! Runs `corpus/policy`: takes a policy file, compares settings, verdicts or mistakes. Also checks that
+//! `docs/policy.md` matches the keys that are read.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ fn check(file: &Value, case: &Value) -> Result<(), String> {
         (Ok(_), error) => return Err(format!("read, but expected {error}")),
         (Err(error), Value::Null) => return Err(error.to_string()),
         (Err(error), wanted) => {
-            // Lines are the whole message.
+            // An array of lines is the whole message.
             let (error, part) = (error.to_string(), text(wanted));
             let fits = if wanted.is_array() {
                 error == part
@@ -146,7 +146,7 @@ fn every_case_holds() {
     assert!(count >= 220, "the cases have shrunk to {count}");
 }
 
-/// The rows of the tables in the documentation: the table of the file, the key, and the text next to it.
+/// The rows of the tables in the documentation: the table of the policy file, the key, and the value next to it.
 fn documented() -> Vec<(&'static str, String, String)> {
     let text = fs::read_to_string(repository().join("docs/policy.md")).expect("documentation");
     let mut section = None;
@@ -189,7 +189,7 @@ fn documented_defaults_are_the_defaults() {
     for (table, key, value) in documented() {
         let header = match table {
             "" => String::new(),
-            // The text there is an example, and needs the other keys.
+            // The value there is an example that needs the other keys.
             "check" => continue,
             "tool" => "[tool.x]\n".to_owned(),
             table => format!("[{table}]\n"),
@@ -268,7 +268,7 @@ fn one_check(when: &str) -> Result<Policy, String> {
     Policy::from_toml(&text).map_err(|error| error.to_string())
 }
 
-/// Whether a check objects to a result, and what the operator is told.
+/// Whether a check objects to a result, and what is reported to the operator.
 fn asked(when: &str, output: &str) -> (bool, Vec<String>) {
     let policy = one_check(when).unwrap_or_else(|error| panic!("{error}"));
     let gate = Gate::builder().tool(ToolSpec::without_schema("t"));

@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Properties of any input.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -62,7 +62,7 @@ fn with_wrong_bracket(text: &str, place: prop::sample::Index, how: u8) -> String
     format!("{}{sign}{}", &text[..at], &text[at + length..])
 }
 
-/// The engine as its own crate offers it, on its own values: the reference for our verdicts.
+/// The engine through its own crate, on its own values: the reference for our verdicts.
 fn reference(schema: &Value) -> Option<jsonschema::Validator> {
     jsonschema::options()
         .offline()
@@ -202,7 +202,7 @@ proptest! {
         prop_assert_eq!(left.arguments(), right.arguments());
     }
 
-    /// What the schema accepts is never touched, whatever repair is allowed.
+    /// What the schema accepts is never changed, whatever repair is allowed.
     #[test]
     fn valid_input_is_a_fixed_point(value in arguments(), schema in schema()) {
         let gate = repairing_gate(&schema, RepairPolicy::UpTo(Grade::Guess));
@@ -216,8 +216,8 @@ proptest! {
         }
     }
 
-    /// A repaired value is accepted, unchanged when it is sent again, took no edit above the cap, and at the lossless grade
-    /// contains nothing that neither the call nor the schema contains.
+    /// A repaired value is accepted, is unchanged when it is sent again, took no edit above the cap, and at the
+    /// lossless grade contains nothing that neither the call nor the schema contains.
     #[test]
     fn repair_keeps_its_promises(
         value in arguments(),

@@ -1,4 +1,4 @@
-//! What holds for any message from which calls are extracted.
+//! Properties of any message from which calls are extracted.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, Instant};
@@ -99,13 +99,13 @@ fn every_notation_is_read_alone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any text before or after a call of a tool that is not known to be read-only means that it is not a call.
+    /// Any text before or after a call means that it is not a call, unless the tool is known to be read-only.
     #[test]
     fn text_around_a_call_makes_it_a_quotation(
         call in prop::sample::select(&CALLS[..]),
         around in "[ -~é\n]{0,30}[!-;=?-Z\\^_a-zé\"]",
     ) {
-        // The start of a tag at the end of a message is the rest of what a server removed.
+        // The start of a tag at the end of a message is left over from what a server removed.
         let tag = around.trim().trim_start_matches(['<', '/', '\\', '|']);
         let is_cut_tag = around.trim_start().starts_with('<')
             && tag.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// Any mixture of pieces: no panic, only offered tools, and everything that is not a call is kept.
+    /// Any mixture of pieces: no panic, only offered tools, and everything else is kept.
     #[test]
     fn only_offered_tools_are_called(text in text_of_pieces()) {
         let gate = gate();
@@ -151,7 +151,7 @@ proptest! {
         }
     }
 
-    /// Any text at all: no panic, and no call without a tag, a bracket or a brace.
+    /// Any text: no panic, and no call without a tag, a bracket or a brace.
     #[test]
     fn prose_is_not_a_call(text in ".{0,200}") {
         let message = Message::from_text(text.as_str());

@@ -1,4 +1,4 @@
-//! A message that is still streaming: nothing of a call is shown too early, and prose is not held back.
+//! A message that is still streaming: no part of a call is shown too early, and prose is not held back.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::time::{Duration, Instant};
@@ -155,7 +155,7 @@ proptest! {
         prop_assert_eq!(follow(&gate, &text, steps), Ok(()));
     }
 
-    /// A watch that is used for another message does not fail.
+    /// A watch that is reused for another message does not fail.
     #[test]
     fn any_text_may_follow(texts in prop::collection::vec(text_of_pieces(), 0..4)) {
         let gate = gate();

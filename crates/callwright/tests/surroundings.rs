@@ -1,5 +1,5 @@
-//! What models of about forty families leave around a call (`surroundings.json`): how much of it is repaired, and what never
-//! is.
+//! What models of about forty families leave around a call (`surroundings.json`): how much of it is repaired, and what
+//! never is.
 //!
 //! `cargo test -p callwright --all-features --test surroundings -- --nocapture` prints the shares of each family.
 #![allow(
@@ -61,7 +61,7 @@ fn gate(effect: Effect, grade: Grade) -> Gate {
         .expect("two tools")
 }
 
-/// The arguments that go to the tool; `None` if the call is refused.
+/// The arguments that are passed to the tool; `None` if the call is refused.
 fn passed(verdict: &Verdict<'_>) -> Option<Value> {
     let passes = matches!(verdict, Verdict::Valid(_) | Verdict::Repaired(_));
     let arguments = verdict.arguments().filter(|_| passes)?.to_string();
@@ -132,8 +132,8 @@ fn debris_is_repaired_without_loss() {
     let all = surroundings();
     println!("family         arguments    whole call   message");
     let [bare, whole, message] = measured(&all["debris"], &gate(Effect::Unknown, Grade::Lossless));
-    // Most of the rest are JSON layers whose names are a guess; in messages, also punctuation and quotes that display a call,
-    // and names without a marker.
+    // Most of the rest are JSON layers whose names are a guess; in messages, also punctuation and quotes that show a
+    // call, and names without a marker.
     assert!(bare.percent() >= 93 && whole.percent() >= 93 && message.percent() >= 80);
 }
 

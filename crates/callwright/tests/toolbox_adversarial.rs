@@ -1,4 +1,4 @@
-//! Tools that do their worst: every call is still answered, and the others continue.
+//! Tools that misbehave: every call is still answered, and the other tools continue.
 #![allow(
     clippy::expect_used,
     clippy::items_after_statements,
@@ -40,7 +40,7 @@ fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
     settled.text(toolbox.feedback()).into_owned()
 }
 
-/// Panics with itself when dropped.
+/// Panics with another `Bomb` when dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -140,7 +140,7 @@ async fn a_panic_in_a_blocking_function_stays_inside() {
     assert_eq!(code(&toolbox.invoke(&call, None).await), Some(Code::Panic));
 }
 
-/// More calls hang than a tool has threads, or Tokio has in its pool here.
+/// More calls hang than a tool has threads, and than Tokio's pool has here.
 #[tokio::test]
 async fn blocking_functions_that_hang_hold_up_no_other_tool() {
     let (release, gate) = std::sync::mpsc::channel::<()>();
@@ -228,7 +228,7 @@ async fn a_call_cancelled_before_its_turn_never_starts() {
     let cancelled = Some(Code::Cancelled);
     assert_eq!(events, [(cancelled, 0), (cancelled, 0), (cancelled, 1)]);
 
-    // One that is cancelled before all others.
+    // One call that is cancelled before all others.
     let settled = toolbox.invoke_until(&calls[0], None, ready(())).await;
     assert_eq!(text(&toolbox, &settled), not_begun);
     assert_eq!(begun.load(Ordering::SeqCst), 1);

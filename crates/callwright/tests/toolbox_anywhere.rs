@@ -37,7 +37,7 @@ fn hangs(name: &str) -> ToolDef<Nothing, ()> {
     })
 }
 
-/// Also without Tokio, or with one that has no clock.
+/// Also works without Tokio, or with a Tokio runtime that has no clock.
 fn everywhere() -> Toolbox {
     let tries = AtomicU32::new(0);
     Toolbox::builder()
@@ -112,7 +112,7 @@ fn futures_executor<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// In memory, but claims that it might wait for a server.
+/// In memory, but claims that it may wait for a server.
 #[derive(Debug, Default)]
 struct Faraway(MemoryLedger);
 

@@ -1,5 +1,5 @@
-//! Calls in many sessions leave no memory behind: a million of them in a release build, forty thousand in a debug build, where
-//! each takes about a millisecond.
+//! Calls in many sessions do not leak memory: a million calls in a release build, forty thousand in a debug build,
+//! where each takes about a millisecond.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn resident() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Calls in all sessions at once, one after the other in each; returns how many worked.
+/// Calls in all sessions at once, one after the other in each; returns how many succeeded.
 async fn calls(toolbox: &Arc<Toolbox>, from: u64, to: u64) -> u64 {
     let sessions: Vec<_> = (0..SESSIONS)
         .map(|session| {
@@ -58,7 +58,7 @@ async fn calls(toolbox: &Arc<Toolbox>, from: u64, to: u64) -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory_is_flat_over_many_calls() {
-    // Every sink that keeps up gets every event; this one is made to keep up.
+    // A sink that keeps up gets every event; this one is given time to keep up.
     const BATCH: u64 = 50;
     const CALLS: u64 = 5_000;
     let tool = ToolDef::new("look", |look: Look| async move {
@@ -76,7 +76,7 @@ async fn memory_is_flat_over_many_calls() {
     for batch in 0..CALLS / BATCH {
         worked += calls(&toolbox, batch * BATCH, (batch + 1) * BATCH).await;
         assert!(toolbox.sinks().flush(Duration::from_secs(60)));
-        // After a fifth of its calls each session remembers as much as it ever will.
+        // After a fifth of its calls, each session remembers as much as it ever will.
         if batch == CALLS / BATCH / 5 {
             before = resident();
         }
@@ -85,7 +85,7 @@ async fn memory_is_flat_over_many_calls() {
     match (before, resident()) {
         (Some(before), Some(after)) => {
             println!("{before} bytes after a fifth, {after} in the end");
-            // Four fifths of the calls later: fifty bytes of each would show.
+            // For the remaining four fifths, a leak of fifty bytes per call would show.
             let most = SESSIONS * CALLS * 4 / 5 * 50;
             assert!(after < before + most, "{before} bytes became {after}");
         }

@@ -1,4 +1,4 @@
-//! Results at the edge of what can be shown, and histories in which every call has one answer.
+//! Results at the limit of what can be shown, and histories in which every call has one answer.
 #![allow(
     clippy::expect_used,
     reason = "a test may panic, and its steps belong together"
@@ -29,7 +29,7 @@ fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
     settled.text(toolbox.feedback()).into_owned()
 }
 
-/// What the model and the operator are told about a tool's result.
+/// What the model and the operator see of a tool's result.
 async fn told<A, O>(tool: ToolDef<A, O>, arguments: &str) -> (String, Option<String>)
 where
     A: Send + 'static,

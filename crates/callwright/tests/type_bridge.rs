@@ -313,7 +313,7 @@ fn same_reading_by_all(value: &serde_json::Value) {
     same_reading::<Newtype>(value);
 }
 
-/// A value like the one given, with one thing changed somewhere.
+/// The given value with one change somewhere.
 fn disturbed(value: &serde_json::Value, at: usize, with: &serde_json::Value) -> serde_json::Value {
     fn walk(value: &mut serde_json::Value, left: &mut usize, with: &serde_json::Value) {
         if *left == 0 {
@@ -387,7 +387,7 @@ proptest! {
         prop_assert_eq!(to_type::<f32>(&tree).expect("a float").to_bits(), float.to_bits());
     }
 
-    /// What JSON Schema calls an integer becomes one.
+    /// What JSON Schema calls an integer is read as one.
     #[test]
     fn integers_are_read_however_they_are_written(number in any::<i64>(), zeros in 0usize..4) {
         let texts = [

@@ -403,7 +403,7 @@ enum Loose<T> {
     Text { n: String },
 }
 
-/// At and next to every limit, in every spelling.
+/// Numbers at and next to every limit, in every spelling.
 const LITERALS: [&str; 53] = [
     "0",
     "-0",
@@ -460,7 +460,7 @@ const LITERALS: [&str; 53] = [
     "null",
 ];
 
-/// What the schema accepts, the type accepts too. The reverse also holds for integers written plainly.
+/// The type accepts what the schema accepts. The reverse also holds for integers written plainly.
 fn agrees<T: DeserializeOwned + JsonSchema>(literal: &str, exact: bool) {
     let name = T::schema_name();
     let schema = CompiledSchema::compile(input::<T>()).expect("a schema");

@@ -1,5 +1,5 @@
-//! Tools and calls to measure with: recorded ones if available, otherwise generated in the same sizes (arguments of 58 bytes in
-//! the median, schemas of one to two kilobytes).
+//! Tools and calls to measure with: recorded ones if available, otherwise generated in the same sizes (arguments of 58
+//! bytes in the median, schemas of one to two kilobytes).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use callwright::tool::normalise;
 use serde_json::{Value, json};
 
-/// A set of tools and calls of them.
+/// A set of tools, and calls of them.
 pub(crate) struct Traffic {
     /// Where it comes from.
     #[allow(dead_code, reason = "one of the two benches prints it")]

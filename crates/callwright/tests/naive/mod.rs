@@ -1,5 +1,5 @@
-//! The simplest possible ledger for one session: it keeps everything that happened in the turn, and answers every question by
-//! searching all of it again. Written from the documents of admission, not from its code.
+//! The simplest possible ledger for one session: it keeps everything that happened in the turn, and searches all of it
+//! for every question. Written from the documentation of admission, not from its code.
 
 use callwright::admit::ledger::{Ask, Noted, Report, Ruling};
 use callwright::admit::{Digest, Fingerprint, Moment, Reason, Reply, Success};
@@ -70,7 +70,7 @@ impl Naive {
 
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
         if ask.at.turn > self.turn {
-            // An answer that came before the first call applies to its turn.
+            // A user's answer before the first call applies to that call's turn.
             let stopped = self.stopped && self.at.is_none();
             *self = Naive {
                 turn: ask.at.turn,
@@ -222,7 +222,7 @@ impl Naive {
     }
 
     // --------------------------------------------------------------------------------------------
-    // What may be objected.
+    // Objections.
 
     fn objection(&self, ask: &Ask<'_>, facts: &Ruling) -> Option<(Reason, u32)> {
         let (call, limits) = (ask.fingerprint, &ask.limits);
@@ -253,7 +253,7 @@ impl Naive {
         if streak > 0 && streak + 1 >= most {
             return Some((reason, streak));
         }
-        // A call that is repeated alone has its own limit.
+        // A call that is repeated on its own has its own limit.
         let alone = streak > self.idle_rounds();
         if streak > 0 && !waits && !alone && self.idle_rounds() + 1 >= limits.cycle {
             return Some((Reason::Cycle, self.idle_rounds()));
@@ -387,8 +387,8 @@ impl Naive {
         (0..self.now()).rev().find(|round| self.is_change(*round))
     }
 
-    /// Consecutive rounds in which a call had the same outcome, since the last change. Its outcome in the round of the change
-    /// counts.
+    /// Consecutive rounds in which a call had the same outcome, since the last change. Its outcome in the round of the
+    /// change counts.
     fn streak(&self, call: Fingerprint) -> u32 {
         let since = self.last_change().unwrap_or(0);
         let outcomes = self.outcomes(call);
@@ -471,8 +471,8 @@ impl Naive {
         })
     }
 
-    /// How a tool fails now, and in how many consecutive rounds, since something new worked. Failures in the round in which it
-    /// worked count.
+    /// How a tool currently fails, and in how many consecutive rounds, since something new worked. Failures in the
+    /// round in which it worked count.
     fn errors(&self, tool: &str) -> Option<(Digest, u32)> {
         let since = (0..self.now())
             .rev()
@@ -545,7 +545,8 @@ impl Naive {
         })
     }
 
-    /// Rounds with transient failures, since the call last had another outcome, and since it was last made after a change.
+    /// Rounds with transient failures, since the call last had another outcome, and since it was last made after a
+    /// change.
     fn transient(&self, call: Fingerprint) -> u32 {
         let changes_before =
             |round: usize| (0..round).filter(|round| self.is_change(*round)).count();
@@ -581,8 +582,8 @@ impl Naive {
         count
     }
 
-    /// Calls that count against the budget: since another call may have changed something, since its last different result and,
-    /// if it failed, since something new worked; without transient failures.
+    /// Calls that count against the budget: since another call may have changed something, since its last different
+    /// result and, if it failed, since something new worked; without transient failures.
     fn calls(&self, call: Fingerprint, spends: bool) -> u32 {
         let news_before = |round: usize| (0..round).filter(|round| self.is_news(*round)).count();
         let (mut calls, mut failed, mut news) = (0_u32, false, 0);

@@ -1,5 +1,5 @@
-//! The cases of `corpus/present`, for the tests of every place that shows a settled call to a model: this crate, the MCP guard
-//! and the adapters. `corpus/README.md` describes the cases.
+//! The cases of `corpus/present`, shared by the tests of everything that shows a settled call to a model: this crate,
+//! the MCP guard and the adapters. `corpus/README.md` describes the cases.
 #![allow(dead_code, reason = "each place uses a part of it")]
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
@@ -10,10 +10,10 @@ use callwright::wire::read_tools;
 use callwright::{Policy, ToolSpec};
 use serde_json::{Value, json};
 
-/// The name of the tool of all cases.
+/// The name of the tool in all cases.
 pub(crate) const TOOL: &str = "lookup";
 
-/// The keys of a case. A misspelt one would make it pass silently.
+/// The keys of a case. A misspelt one would make the case pass silently.
 const KEYS: [&str; 10] = [
     "name",
     "tool",
@@ -27,7 +27,7 @@ const KEYS: [&str; 10] = [
     "receipts",
 ];
 
-/// A settled call, and how the model reads it.
+/// A settled call, and what the model reads.
 #[derive(Debug, Clone)]
 pub(crate) struct PresentCase {
     case: Value,
@@ -139,7 +139,7 @@ impl PresentCase {
             .unwrap_or_else(|| panic!("{}: no `{key}`", self.name()))
     }
 
-    /// The decision itself.
+    /// Checks the decision itself.
     #[track_caller]
     pub(crate) fn check(
         &self,
@@ -154,7 +154,7 @@ impl PresentCase {
         }
     }
 
-    /// A place that shows one text. Some have no flag for errors.
+    /// Checks a place that shows one text. Some have no flag for errors.
     #[track_caller]
     pub(crate) fn check_text(&self, place: &str, text: &str, is_error: Option<bool>) {
         assert_eq!(text, self.expects("text"), "{place}: {:?}", self.name());
@@ -165,7 +165,7 @@ impl PresentCase {
         assert_eq!(is_error, *expected, "{place}: {:?}", self.name());
     }
 
-    /// A place that shows an MCP result: the remaining content, then the note, in separate blocks.
+    /// Checks an MCP result: the remaining content, then the note, in separate blocks.
     #[track_caller]
     pub(crate) fn check_blocks(&self, place: &str, result: &Value) {
         let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
@@ -179,7 +179,7 @@ impl PresentCase {
         self.check_structure(place, result);
     }
 
-    /// The flag and the structured content of an MCP result, wherever its text is.
+    /// Checks the flag and the structured content of an MCP result, wherever its text is.
     #[track_caller]
     pub(crate) fn check_structure(&self, place: &str, result: &Value) {
         let over_mcp = self.case["over_mcp"].get("is_error");

@@ -215,7 +215,7 @@ fn implementations(
             }
             let is_owner = match &own {
                 Some(own) => own == definition,
-                // A type of another library: the trait is ours, or one of its arguments is.
+                // The type belongs to another library: the trait is ours, or one of its arguments is.
                 None => match &of_trait {
                     Some(of_trait) => of_trait == definition,
                     None => arguments(implemented)

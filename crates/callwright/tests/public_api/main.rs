@@ -1,12 +1,12 @@
-//! `public-api.txt` of each library lists what it exports, so that a change of the API shows in a diff. Renew it with
+//! `public-api.txt` of each library lists what it exports, so that a change of the API shows in a diff. Update it with
 //!
 //! ```console
 //! $ UPDATE_PUBLIC_API=1 cargo test -p callwright --test public_api
 //! ```
 //!
-//! The list is read from the sources, not from rustdoc's JSON, which needs a nightly feature and changes its format with
-//! every few releases of Rust: so it is the same on every toolchain, and covers all features at once (`cfg` is shown).
-//! Hidden items, automatic traits and generated items are not in it; the test fails if a macro generates a public item.
+//! The list is read from the sources, not from rustdoc's JSON, which needs a nightly feature and changes its format
+//! every few releases of Rust. So it is the same on every toolchain, and covers all features at once (`cfg` is shown).
+//! It leaves out hidden items, automatic traits and generated items; the test fails if a macro generates a public item.
 
 mod exports;
 mod sources;
@@ -50,7 +50,7 @@ fn every_change_of_the_api_is_in_the_list() {
     );
 }
 
-/// The removed lines and the added ones.
+/// The removed and the added lines.
 fn difference(old: &str, new: &str) -> String {
     let only_in = |one: &str, other: &str, sign: &str| {
         let other: HashSet<&str> = other.lines().collect();

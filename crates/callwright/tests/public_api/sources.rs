@@ -1,4 +1,4 @@
-//! The modules of a library as they are in its sources, and the item that a path refers to.
+//! The modules of a library in its sources, and the item that a path refers to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ impl Library {
     }
 }
 
-/// The macro `named` is written as an enum with names as values; the rest it generates is always the same.
+/// The macro `named` is listed as an enum with names as values; what else it generates is always the same.
 fn expand(item: Item) -> Vec<Item> {
     let Item::Macro(call) = &item else {
         return vec![item];

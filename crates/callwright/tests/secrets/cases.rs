@@ -1,8 +1,8 @@
-//! Calls with one secret each, in any place and any form: made from bytes, so that a property test, a test of the program and a
-//! fuzz target share them.
+//! Calls with one secret each, in any place and any form. They are made from bytes, so that a property test, a test of
+//! the program and a fuzz target can share them.
 //!
-//! A case is a tool whose schema marks one place, a call with a token there, and damage: another type, another place, another
-//! name, text in text, a surplus layer, a cut end, words around it, a result that quotes it.
+//! A case is a tool whose schema marks one place, a call with a token there, and damage: another type, another place,
+//! another name, text in text, an extra layer, a cut end, words around it, a result that quotes it.
 #![allow(
     unreachable_pub,
     clippy::expect_used,
@@ -20,7 +20,7 @@ pub struct Case {
     pub token: String,
 }
 
-/// Choices made from bytes; when they run out, the first of each.
+/// Choices made from bytes; once they run out, always the first option.
 struct Bytes<'b>(&'b [u8]);
 
 impl Bytes<'_> {
@@ -304,7 +304,7 @@ fn rename(value: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// A text of arguments that is hardly JSON.
+/// A text of arguments that is barely JSON.
 fn damaged_text(bytes: &mut Bytes<'_>, text: &str, key: &str, token: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..=bytes.below(2) {

@@ -1,4 +1,4 @@
-//! Everything that the library ever says about a call, with a label.
+//! Everything that the library says about a call, with a label.
 
 use std::time::SystemTime;
 
@@ -78,7 +78,7 @@ fn by_itself(gate: &Gate, recorded: &Recorded<'_>, shown: &mut Shown) {
     }
 }
 
-/// The same call again and again, until it is refused.
+/// Repeats the same call until it is refused.
 fn in_conversation(gate: &Gate, recorded: &Recorded<'_>, shown: &mut Shown) {
     let call = &recorded.call;
     for round in 0..8 {
@@ -126,7 +126,7 @@ fn of_verdict(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, shown: &mut S
 fn of_event(event: &Event, shown: &mut Shown) {
     let line = event.line().with_output(true).to_string();
     let mut line: Value = serde_json::from_str(&line).expect("JSON");
-    // The digits of hashes may be any.
+    // Hashes may contain any digits.
     line["fingerprint"] = Value::Null;
     line["output_digest"] = Value::Null;
     shown.push(("an event", line.to_string()));
@@ -151,7 +151,7 @@ fn of_failure(failure: &Failure, shown: &mut Shown) {
         failure.for_operator().unwrap_or_default().to_owned(),
     ));
     shown.push(("the code", failure.code_name().to_owned()));
-    // Fingerprints have digits too.
+    // Fingerprints may contain any digits, too.
     let debug = format!("{failure:?}");
     let without: Vec<&str> = debug.split("Fingerprint(").collect();
     shown.push((

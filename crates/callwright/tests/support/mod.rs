@@ -1,4 +1,5 @@
-//! Random JSON and random schemas that are related: few keys, few values, every keyword, so that both verdicts are common.
+//! Random JSON and random schemas that are related (few keys, few values, every keyword), so that both verdicts are
+//! common.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Whatever a tool does while it runs: the others continue, and nothing runs that should not.
+//! Whatever a tool does while it runs: the other tools continue, and nothing runs that should not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -398,7 +398,7 @@ async fn only_so_many_run_at_once() {
     assert_eq!(most.load(Ordering::SeqCst), 3);
 }
 
-/// Many calls of many sessions at once: none is lost, and none waits for ever.
+/// Many calls of many sessions at once: none is lost, and none waits forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_calls_in_two_hundred_sessions() {
     const SESSIONS: u64 = 200;
@@ -450,7 +450,7 @@ async fn ten_thousand_calls_in_two_hundred_sessions() {
     assert_eq!(count as u64, SESSIONS * CALLS);
 }
 
-/// Calls that wait out a rate limit hold no slot: the other tools go on.
+/// Calls that wait for a rate limit hold no slot: the other tools continue.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_before_a_retry_leaves_its_slot_to_others() {
     let limited = ToolDef::new("limited", |_: Nothing| async {

@@ -1,4 +1,4 @@
-//! What the model and the operator are told: schemas, results, failures, advice.
+//! What the model and the operator see: schemas, results, failures, advice.
 
 use callwright::check::{Detector, Finding, Output, ToolFailure};
 use callwright::failure::{Class, Code, Next};
