@@ -9,13 +9,13 @@ use callwright_mcp::guard::{Action, Guard, Now, Settings};
 
 use crate::parts::{self, COPIED, LIST, TOOLS, answer, call};
 
-/// How many calls each gets.
+/// How many measured calls each client makes.
 const CALLS: usize = 2_000;
 
-/// How many come before, so that everybody has warmed up.
+/// How many warm-up calls come before.
 const WARM_UP: usize = 200;
 
-/// More than the caches of one core hold, in bytes: what a server leaves of them that has some work to do.
+/// More bytes than the caches of one core hold: simulates a server whose work evicts them.
 const SWEPT: usize = 8 * 1024 * 1024;
 
 pub(crate) fn measure() {
@@ -43,7 +43,7 @@ fn side_by_side(server: &[std::ffi::OsString]) {
     let mut took = vec![Vec::with_capacity(CALLS); clients.len()];
     for number in 0..WARM_UP + CALLS {
         for turn in 0..clients.len() {
-            // Everybody comes after everybody else equally often.
+            // Rotate, so that each client follows each other one equally often.
             let at = (turn + number) % clients.len();
             let (client, took) = (&mut clients[at], &mut took[at]);
             let line = call(number);
@@ -68,7 +68,7 @@ fn side_by_side(server: &[std::ffi::OsString]) {
     }
 }
 
-/// The same calls and answers through the guard, without pipes. Before each message so many bytes of other memory are
+/// The same calls and answers through the guard, without pipes. Before each message, `swept` bytes of other memory are
 /// written.
 fn guard_alone(swept: usize) -> Vec<Duration> {
     let most = Steps::new(10_000, 10_000);
@@ -106,7 +106,7 @@ fn guard_alone(swept: usize) -> Vec<Duration> {
     all
 }
 
-/// Median, 95 and 99 of a hundred, in microseconds.
+/// Median, 95th and 99th percentile, in microseconds.
 fn percentiles(mut took: Vec<Duration>) -> [f64; 3] {
     took.sort();
     [50, 95, 99].map(|percent| took[(took.len() - 1) * percent / 100].as_secs_f64() * 1e6)

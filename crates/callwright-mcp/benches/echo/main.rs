@@ -1,16 +1,16 @@
 //! What a guard costs: calls of a tool that answers at once, over stdio.
 //!
-//! Side by side in one run: a server alone, with a proxy before it that only copies lines, with one that parses them and asks
-//! `jsonschema`, and with `callwright mcp`. They take turns call by call, so that whatever else the machine does affects all of
-//! them.
+//! Compared in one run: a server alone, behind a proxy that only copies lines, behind one that parses them and
+//! validates with `jsonschema`, and behind `callwright mcp`. They alternate call by call, so that other load on the
+//! machine affects all of them.
 //!
-//! 1. `latency`: one call after the other, in front of a server of this bench and of the official example for Node (where
-//!    `CALLWRIGHT_TEST_NODE_MODULES` names its packages); beside them the guard alone, in this process
+//! 1. `latency`: one call at a time, with this bench's own server and with the official example for Node (if
+//!    `CALLWRIGHT_TEST_NODE_MODULES` names its packages); also the guard alone, in this process
 //! 2. `throughput`: several calls in flight
-//! 3. `memory`: what the guard has after a million calls
+//! 3. `memory`: the guard's memory after a million calls
 //!
-//! The words `latency`, `throughput` and `memory` after `--` choose among them. The program is taken from `CALLWRIGHT`, or
-//! from where cargo puts it: `cargo build --release` comes first.
+//! The words `latency`, `throughput` and `memory` after `--` select among them. The program is taken from `CALLWRIGHT`,
+//! or from where cargo puts it: run `cargo build --release` first.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -28,7 +28,7 @@ use std::env;
 
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
-    // The server and the proxy are this very program, asked for by words that cargo never gives.
+    // The server and the proxies are this same program, selected by arguments that cargo never passes.
     match words.first().map(String::as_str) {
         Some("serve") => return parts::serve(),
         Some("copy") => return pipes::copy(&words[1..]),

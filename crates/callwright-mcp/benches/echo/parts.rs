@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// More calls than a turn of a model has.
+/// Raises the limits, since the bench makes more calls than a normal turn.
 const POLICY: &str = "\
 [loops]
 tool_calls = { notice = 10000, refuse = 10000 }
@@ -26,7 +26,7 @@ pub(crate) fn call(number: usize) -> String {
     )
 }
 
-/// What the server of this bench answers.
+/// The answer of this bench's server.
 pub(crate) fn answer(line: &str) -> String {
     let (_, id) = line.split_once("\"id\":").expect("a request");
     let id = id.split(',').next().expect("an id");
@@ -35,7 +35,7 @@ pub(crate) fn answer(line: &str) -> String {
     )
 }
 
-/// A server that has one tool and nothing to do.
+/// A server with one tool that does no work.
 pub(crate) fn serve() {
     let mut stdout = io::stdout().lock();
     for line in io::stdin().lock().lines() {
@@ -54,12 +54,12 @@ pub(crate) fn serve() {
     }
 }
 
-/// The command of the server of this bench.
+/// The command of this bench's server.
 pub(crate) fn fast() -> Vec<OsString> {
     vec![env::current_exe().unwrap().into(), "serve".into()]
 }
 
-/// The command of the official example, if it is there.
+/// The command of the official example, if it is installed.
 pub(crate) fn everything() -> Option<Vec<OsString>> {
     let modules = env::var_os("CALLWRIGHT_TEST_NODE_MODULES")?;
     let file = Path::new(&modules).join("@modelcontextprotocol/server-everything/dist/index.js");
@@ -67,7 +67,7 @@ pub(crate) fn everything() -> Option<Vec<OsString>> {
         .then(|| vec!["node".into(), file.into(), "stdio".into()])
 }
 
-/// The built program: named, or beside the folder of this one.
+/// The built program: from the environment, or next to this one's folder.
 pub(crate) fn program() -> Option<PathBuf> {
     if let Some(named) = env::var_os("CALLWRIGHT") {
         return Some(PathBuf::from(named));
@@ -82,7 +82,7 @@ pub(crate) const COPIED: &str = "behind a line copier";
 pub(crate) const VALIDATED: &str = "behind a validator";
 pub(crate) const GUARDED: &str = "behind callwright";
 
-/// A client of a server alone, and one each of a server behind a line copier, behind a validator and behind the guard.
+/// A client for the server alone, and one each for the server behind a line copier, a validator and the guard.
 pub(crate) fn clients(server: &[OsString], options: &[&str]) -> Vec<Client> {
     let behind = |pipe: &str| {
         let mut command = vec![env::current_exe().unwrap().into(), pipe.into()];
@@ -153,14 +153,14 @@ impl Client {
         self.line.trim_end()
     }
 
-    /// Sends a request, and waits for the answer that holds this.
+    /// Sends a request, and waits for the answer that contains `part`.
     pub(crate) fn ask(&mut self, line: &str, part: &str) {
         self.send(line);
-        // Servers have something to say of their own.
+        // Servers also send messages of other kinds.
         while !self.receive().contains(part) {}
     }
 
-    /// Ends; the numbers of the program are read before.
+    /// Ends the program. Its numbers must be read before.
     pub(crate) fn end(self) {
         let Client {
             mut child, stdin, ..

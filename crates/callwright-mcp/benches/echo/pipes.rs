@@ -1,4 +1,4 @@
-//! What the guard is measured against: proxies with the same threads and the same reads and writes.
+//! The baselines: proxies with the same threads, reads and writes as the guard.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,13 +9,13 @@ use std::thread;
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// Looks at nothing.
+/// Copies lines without looking at them.
 pub(crate) fn copy(server: &[String]) {
     run(server, |_| {}, |_| {});
 }
 
-/// Parses every message and asks `jsonschema` whether the arguments of a call are valid, and does nothing else: the least
-/// that a proxy can do that knows the schemas.
+/// Parses every message and validates the arguments of calls with `jsonschema`, and nothing else: the least that a
+/// schema-aware proxy can do.
 pub(crate) fn validate(server: &[String]) {
     let tools = RwLock::new(HashMap::new());
     let call = |line: &[u8]| {

@@ -1,23 +1,23 @@
-//! Several calls under way, and what a guard has in memory after many.
+//! Several calls in progress, and the guard's memory after many.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::parts::{self, Client, call};
 
-/// How many calls are under way: as many as a busy agent has with its helpers.
+/// How many calls are in progress: as many as a busy agent with sub-agents has.
 const UNDER_WAY: usize = 16;
 
-/// How many calls come between two silences: a turn of a model has at most 10,000.
+/// How many calls come between two pauses: a turn has at most 10,000.
 const PORTION: usize = 5_000;
 
-/// How many portions each gets.
+/// How many portions each client sends.
 const PORTIONS: usize = 8;
 
-/// How many portions are a million calls.
+/// How many portions make a million calls.
 const MILLION: usize = 1_000_000 / PORTION;
 
-/// Any silence begins a turn.
+/// Any pause begins a new turn.
 const OPTIONS: &[&str] = &["--quiet-turn", "0"];
 
 pub(crate) fn measure() {
@@ -39,7 +39,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// Sends so many calls that some are always under way, until all are answered, each once and in whatever order.
+/// Keeps this many calls in progress until all are answered, each once and in any order.
 fn portion(client: &mut Client, first: usize) {
     let mut is_answered = vec![false; PORTION];
     for number in first..first + UNDER_WAY {

@@ -155,7 +155,7 @@ fn ids_written_otherwise_are_the_same_ids() {
     );
 }
 
-/// A destructive call that worked is not made twice, but one that asks back is still the first.
+/// A destructive call that succeeded is not repeated, but a call that continues after a question is not a repetition.
 #[test]
 fn a_call_that_goes_on_is_no_repetition() {
     listed().then(

@@ -1,4 +1,4 @@
-//! Tools are learned from lists that pass by, or asked for when a call comes first.
+//! Tools are learned from lists that pass through, or requested when a call comes first.
 
 use callwright_mcp::guard::Action;
 
@@ -254,7 +254,8 @@ fn schemas_that_clients_choke_on_are_corrected_where_that_is_wanted() {
     );
 }
 
-/// Leaving out an unknown key that is null is too bold for a tool of unknown effect. A hint limits nothing: what it says is done twice.
+/// Omitting an unknown null key is too bold a repair for a tool of unknown effect. An untrusted hint restricts nothing:
+/// both tools run twice.
 #[test]
 fn hints_decide_how_boldly_calls_are_repaired() {
     const LIST: &str = r#"
@@ -327,11 +328,11 @@ fn tools_that_cannot_be_read_are_known() {
         "#
     ));
     let counts = status.unwrap().tools();
-    // Only the description of the odd one cannot be read.
+    // In "odd" only the description is unreadable.
     assert_eq!((counts["odd"].unjudged, counts["deep"].unjudged), (0, 1));
 }
 
-/// While a list is compiled, calls wait for it, and nothing else does.
+/// While a list is being compiled, calls wait for it; other messages do not.
 #[test]
 fn a_list_that_is_being_compiled_holds_up_calls_only() {
     let guard = callwright_mcp::guard::Guard::new(std::sync::Arc::default(), "s");
@@ -369,7 +370,7 @@ fn a_list_that_is_being_compiled_holds_up_calls_only() {
     assert_eq!((sides.to_server.len(), sides.to_client.len()), (0, 1));
 }
 
-/// Calls that wait for a list are held in memory, so their number and their bytes are bounded.
+/// Calls that wait for a list are held in memory, so their number and size are bounded.
 #[test]
 fn only_so_many_calls_wait_for_a_list() {
     let refused_after = |padding: usize, most: usize| {

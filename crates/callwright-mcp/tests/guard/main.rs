@@ -1,4 +1,4 @@
-//! The guard of a session, by what goes in and what comes out.
+//! The guard of a session, tested by its input and output.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod calls;

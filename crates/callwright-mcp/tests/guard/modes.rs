@@ -1,4 +1,4 @@
-//! With `warn` and `off` nothing is changed; with `warn` it is reported. Records are kept of every call, once.
+//! `warn` and `off` change nothing; `warn` reports. Every call is recorded once.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -67,7 +67,7 @@ fn warn_changes_nothing_and_reports() {
     );
 }
 
-/// The question goes first, so that most servers answer it first.
+/// The guard's own request goes first, so that most servers answer it first.
 #[test]
 fn warn_makes_nobody_wait() {
     let played = with(|settings| settings.mode = Validation::Warn).then(

@@ -1,4 +1,4 @@
-//! What is not about tools passes byte for byte.
+//! Messages that are not about tools pass byte for byte.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn what_a_server_says_passes_whatever_it_is() {
         matches!(out[..], [Action::PassToClient(one), Action::PassToClient(b"\0")] if one == bytes),
         "{out:?}"
     );
-    // Nothing is in a blank line.
+    // Blank lines pass too.
     for blank in [&b""[..], b"\n", b" \r\n"] {
         let mut out = Vec::new();
         guard.from_client(blank, Now::by_clock(), &mut out);
@@ -79,7 +79,7 @@ fn what_a_server_says_passes_whatever_it_is() {
     }
 }
 
-/// Each level was a call of its own once.
+/// Each level of nesting used to be a recursive call.
 #[test]
 fn batches_within_batches_do_not_exhaust_the_stack() {
     let guard = Guard::new(Arc::new(Settings::default()), "s");

@@ -1,4 +1,4 @@
-//! Runs `corpus/present` through the guard: a server answers as the case says, and a client reads it.
+//! Runs `corpus/present` through the guard, with a server that answers as the case says.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::present_cases::{PresentCase, TOOL, cases};
 use crate::sides::{Sides, compile};
 
-/// What the client gets for the last of its calls.
+/// What the client gets for its last call.
 fn answered(case: &PresentCase) -> Value {
     let mut settings = Settings::default();
     settings.policy = case.policy();

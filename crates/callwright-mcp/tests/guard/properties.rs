@@ -1,4 +1,4 @@
-//! Whatever comes: nothing panics, and where nothing may be changed, nothing is.
+//! For any input: nothing panics, and nothing is changed where nothing may be.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn sent(steps: &[Step], by_client: bool) -> Vec<Vec<u8>> {
     of_side.map(|(_, message)| message.clone()).collect()
 }
 
-/// Our own questions, and answers to them: nobody else sees either.
+/// The guard's own requests and their answers, which neither side sees otherwise.
 fn is_ours(message: &[u8]) -> bool {
     String::from_utf8_lossy(message).contains("callwright-s-")
 }
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(went.to_client, sent(&steps, false));
     }
 
-    /// Strict: nothing panics, and whatever is no message of ours is as it came.
+    /// Strict: nothing panics, and any message that is not valid JSON is unchanged.
     #[test]
     fn strict_keeps_what_it_cannot_read(steps in prop::collection::vec(step(), 0..20)) {
         let went = run(Validation::Strict, &steps);

@@ -1,4 +1,4 @@
-//! Results: as they are, or with what the model should know beside them.
+//! Results: unchanged, or with a note to the model.
 
 use callwright::check::Detector;
 

@@ -1,8 +1,8 @@
-//! What actions send to either side.
+//! The messages that actions send to each side.
 
 use callwright_mcp::guard::{Action, Guard, Now};
 
-/// Compiles lists of tools at once, as a driver does on another thread.
+/// Compiles tool lists at once; a driver does it on another thread.
 pub(crate) fn compile<'m>(guard: &Guard, actions: Vec<Action<'m>>, now: Now) -> Vec<Action<'m>> {
     let mut done = Vec::new();
     for action in actions {

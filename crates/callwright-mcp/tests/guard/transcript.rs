@@ -20,7 +20,7 @@ use crate::sides::{Sides, compile, texts};
 pub(crate) struct Play {
     guard: Guard,
     now: Now,
-    /// Everything that the operator was told.
+    /// All warnings to the operator.
     pub(crate) warned: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ struct Went {
     to_client: Vec<String>,
 }
 
-/// A guard with settings of a test's own.
+/// A guard with custom settings.
 pub(crate) fn with(settings: impl FnOnce(&mut Settings)) -> Play {
     let mut all = Settings::default();
     settings(&mut all);
@@ -44,7 +44,7 @@ pub(crate) fn with(settings: impl FnOnce(&mut Settings)) -> Play {
     }
 }
 
-/// Plays a transcript with the usual settings.
+/// Plays a transcript with default settings.
 #[track_caller]
 pub(crate) fn play(transcript: &str) -> Play {
     with(|_| {}).then(transcript)
@@ -90,7 +90,7 @@ impl Play {
                 }
                 lines.next();
             }
-            // Our own question goes before what passes.
+            // The guard's own request goes before the message that passes.
             if what == "C=" {
                 expected.to_server.rotate_left(1);
             }
@@ -120,7 +120,7 @@ impl Play {
         self
     }
 
-    /// What the server's end brings the client.
+    /// What the client gets when the server ends.
     pub(crate) fn server_gone(&self, why: &str) -> Vec<String> {
         let mut out = Vec::new();
         self.guard.server_gone(why, &mut out);
@@ -129,7 +129,7 @@ impl Play {
         texts(sides.to_client)
     }
 
-    /// Whether somebody should come back with the time.
+    /// Whether the guard has a deadline.
     pub(crate) fn waits(&self) -> bool {
         self.guard.deadline().is_some()
     }

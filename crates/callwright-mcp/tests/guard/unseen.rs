@@ -1,4 +1,4 @@
-//! No call reaches a server unseen: whatever a lenient server would take for a call is judged, or does not go on.
+//! No call reaches a server unseen: whatever a lenient server would accept as a call is judged or blocked.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Went {
     settings: Arc<Settings>,
 }
 
-/// What becomes of a message, once the tools are known.
+/// The effect of a message, once the tools are known.
 fn sent(mode: Validation, message: &[u8]) -> Went {
     let mut settings = Settings::default();
     settings.mode = mode;
@@ -43,16 +43,16 @@ fn sent(mode: Validation, message: &[u8]) -> Went {
     }
 }
 
-/// Messages that some reader takes for a call, and that cannot be read in one way only.
+/// Messages that some parsers read as a call, and that can be read in more than one way.
 const UNCLEAR: &[&[u8]] = &[
-    // Python and Node take the last one of two.
+    // Python and Node use the last of two duplicate keys.
     br#"{"id":1,"method":"ping","method":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","method":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"get"},"params":{"name":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"get","name":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"get","n\u0061me":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"get","arguments":{},"arguments":{"q":5}}}"#,
-    // Go does not tell upper case from lower case.
+    // Go ignores case.
     br#"{"id":1,"method":"ping","Method":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":1,"METHOD":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"get","Name":"delete"}}"#,
@@ -68,7 +68,7 @@ const UNCLEAR: &[&[u8]] = &[
     b"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"delete\",\"arguments\":{\"q\":\"\xff\"}}}",
     b"{\0\"\0i\0d\0\"\0:\0\x31\0}\0",
     b"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"delete\",\"arguments\":{\"q\":\"\r\"}}}",
-    // Arrays of arrays are no batches.
+    // Nested arrays are not batches.
     br#"[[{"id":1,"method":"tools/call","params":{"name":"delete"}}]]"#,
     br#"[{"id":1,"method":"ping"},[{"id":2,"method":"tools/call","params":{"name":"delete"}}]]"#,
     // By position, as JSON-RPC allows.
@@ -76,7 +76,7 @@ const UNCLEAR: &[&[u8]] = &[
     br#"{"id":1,"method":"tools/call","params":{"name":["delete"]}}"#,
     br#"{"id":1,"method":"tools/call","params":{"name":"delete\ud800"}}"#,
     br#"{"id":1,"method":"tools/call"}"#,
-    // Nobody waits for its answer, and it may run all the same.
+    // A notification gets no answer, but may still run.
     br#"{"method":"tools/call","params":{"name":"delete"}}"#,
     br#"{"id":null,"method":"tools/call","params":{"name":"delete"}}"#,
 ];
@@ -91,7 +91,7 @@ fn what_can_be_read_in_two_ways_does_not_go_on() {
             .iter()
             .filter(|sent| String::from_utf8_lossy(sent).contains("delete"));
         assert_eq!(calls.count(), 0, "{shown}");
-        // Who waits is told; a notification has no answer.
+        // Requests are answered with an error; a notification has no answer.
         let is_note = shown.starts_with(r#"{"method""#);
         let is_told = went.to_client.iter().any(|answer| {
             answer["error"]["message"].is_string() || answer["result"]["isError"] == true
@@ -115,7 +115,7 @@ fn where_nothing_may_be_changed_it_is_counted() {
     }
 }
 
-/// What a model may send is answered with an instruction.
+/// Mistakes that a model can make are answered with an instruction.
 #[test]
 fn arguments_that_cannot_be_read_are_refused_with_an_instruction() {
     let deep = ["[".repeat(2_000), "]".repeat(2_000)].concat();
@@ -141,7 +141,7 @@ fn arguments_that_cannot_be_read_are_refused_with_an_instruction() {
     }
 }
 
-/// Odd, but every reader reads it the same way.
+/// Unusual, but all parsers agree.
 #[test]
 fn odd_writing_is_judged() {
     for call in [
@@ -168,7 +168,7 @@ fn odd_writing_is_judged() {
     }
 }
 
-/// A server that does not say which tools it has is still guarded against loops, and every call is on record.
+/// A server that does not list its tools is still guarded against loops, and every call is recorded.
 #[test]
 fn calls_of_tools_that_nobody_lists_are_counted() {
     let settings = Arc::new(Settings::default());

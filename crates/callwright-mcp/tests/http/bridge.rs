@@ -1,4 +1,4 @@
-//! A client on stdio in front of a real HTTP server.
+//! A stdio client in front of a real HTTP server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::odd::{Got, Odd, Script, events, json as whole, parsed, with};
 use crate::parts::{Server, has_python};
 
-/// Only against hangs.
+/// A timeout against hangs.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Client {
@@ -155,7 +155,7 @@ async fn a_server_that_is_down_is_named_on_a_line() {
     client.end().await;
 }
 
-/// Ends the stream of a call before its result, and has the rest for who asks for it.
+/// Ends the stream of a call before its result, and sends the rest when the stream is resumed.
 fn breaks_off(got: &Got) -> String {
     if got.head.contains("last-event-id: 1\r\n") {
         // Nothing new yet.
@@ -188,7 +188,7 @@ async fn a_stream_that_breaks_off_is_taken_up_again() {
     let calls = calls.iter().filter(|body| body.contains("tools/call"));
     assert_eq!(calls.count(), 1);
 
-    // A server that does not know it any more is not asked for ever.
+    // If the server no longer knows the stream, the bridge gives up.
     let forgets: Script = |got| match got.body.as_str() {
         "" => with("404 Not Found", "", ""),
         _ => breaks_off(got),
@@ -204,7 +204,7 @@ async fn a_stream_that_breaks_off_is_taken_up_again() {
     client.end().await;
 }
 
-/// Forgets its first session after the handshake, as a server that was started again does.
+/// Forgets its first session after the handshake, like a restarted server.
 fn forgets_a_session(got: &Got) -> String {
     static SESSIONS: AtomicUsize = AtomicUsize::new(0);
     if got.body.is_empty() {

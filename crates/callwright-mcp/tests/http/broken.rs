@@ -1,4 +1,4 @@
-//! What breaks off, goes away, is slow or is large, on either side.
+//! Connections and messages that break off, and slow or large ones, on either side.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use crate::odd::{Got, Odd, Script, call, events, json, parsed, usual, with};
 use crate::parts::{Guarded, LONG, request};
 
-/// An answer that promises more than comes.
+/// A response that is shorter than its Content-Length.
 fn cut(kind: &str, body: &str) -> String {
     let answer = with("200 OK", &format!("Content-Type: {kind}\r\n"), body);
     answer.replace("Content-Length: ", "Content-Length: 9")
@@ -42,7 +42,7 @@ async fn half_a_response_is_reported() {
             "{answer:?}"
         );
         assert!(answer.body.contains(r#""id":7"#), "{answer:?}");
-        // It was sent once: it is not known whether it ran.
+        // It was sent only once, because it may have run.
         let calls = server.bodies();
         let calls = calls.iter().filter(|body| body.contains("tools/call"));
         assert_eq!(calls.count(), 1);
@@ -50,7 +50,7 @@ async fn half_a_response_is_reported() {
     }
 }
 
-/// An event that is not ended is not delivered: nobody has judged it, and some clients would take it.
+/// An incomplete event is not delivered: it has not been judged, and some clients would accept it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_event_is_dropped() {
     let script: Script = |got| match parsed(&got.body)["method"].as_str() {
@@ -97,7 +97,7 @@ async fn half_a_request_is_not_sent_on() {
     guarded.end().await;
 }
 
-/// The result of a call is so long.
+/// The length of a call's result.
 const LARGE: usize = 50_000_000;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +132,7 @@ async fn fifty_megabytes_pass() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_that_go_away_do_not_disturb_others() {
-    // It answers when the connection has ended.
+    // The server closes the connection without an answer.
     let never: Script = |got| match parsed(&got.body)["params"]["arguments"]["n"].as_u64() {
         Some(0) => String::new(),
         _ => usual(got),
@@ -150,7 +150,7 @@ async fn clients_that_go_away_do_not_disturb_others() {
         let sent = stream.write_all(format!("{head}{body}").as_bytes()).await;
         sent.expect("it reads");
     }
-    // Neither the id nor the session is taken.
+    // Neither the id nor the session is still in use.
     let body = call(1, &json!({"n": 1})).to_string();
     let headers = [("Mcp-Session-Id", "s")];
     let answer = request(&guarded.url, "POST", &headers, &body).await;
@@ -158,7 +158,7 @@ async fn clients_that_go_away_do_not_disturb_others() {
     guarded.end().await;
 }
 
-/// How many events a server has for a slow reader, and how long each is.
+/// How many events the server sends to a slow reader, and how long each is.
 const EVENTS: usize = 4_000;
 const EVENT: usize = 16_000;
 
@@ -189,7 +189,7 @@ async fn a_slow_reader_gets_everything_and_takes_no_memory() {
     let mut stream = TcpStream::connect(host).await.expect("it listens");
     let get = format!("GET /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(get.as_bytes()).await.expect("it reads");
-    // Until the server cannot send any more.
+    // Wait until the server cannot send any more.
     let mut before = 0;
     loop {
         sleep(Duration::from_millis(500)).await;
@@ -199,7 +199,7 @@ async fn a_slow_reader_gets_everything_and_takes_no_memory() {
         }
         before = now;
     }
-    // What the system keeps on the way is a few megabytes.
+    // The system's socket buffers hold a few megabytes.
     assert!(before < EVENTS * EVENT / 2, "{before} bytes were taken");
     let mut all = Vec::new();
     let read = timeout(LONG, stream.read_to_end(&mut all)).await;

@@ -1,4 +1,4 @@
-"""An MCP client of the official SDK. It does what its arguments say and prints the outcome, a line each.
+"""An MCP client of the official SDK. It performs the steps in its arguments and prints one outcome per line.
 
 `client.py URL MODE STEP...`
 """

@@ -1,6 +1,6 @@
 //! The guard between real clients and real servers over streamable HTTP: the official Python SDK on both sides.
 //!
-//! Where Python or its package `mcp` is missing, tests that need it say so and pass.
+//! If Python or its package `mcp` is missing, tests that need it say so and pass.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -16,7 +16,7 @@ mod tenants;
 
 use parts::{Guarded, Server, client, has_python};
 
-/// Everything that has nothing to do with a guard, and good calls.
+/// Requests that the guard does not touch, and valid calls.
 const USUAL: &[&str] = &[
     "about",
     "tools",
@@ -28,7 +28,7 @@ const USUAL: &[&str] = &[
     r#"big {"length":200000}"#,
 ];
 
-/// Calls that a server alone fails.
+/// Calls that fail without the guard.
 const BAD: &[&str] = &[
     r#"twice {"value":"21"}"#,
     r#"Twice {"value":4}"#,
@@ -43,7 +43,8 @@ async fn clients_see_no_difference_where_nothing_is_wrong() {
     for kind in [&[][..], &["json"][..], &["stateless"][..]] {
         let server = Server::start(kind).await;
         for mode in ["legacy", "2026-07-28", "auto"] {
-            // Clients without a session that look alike are one client, and would be told that they repeat themselves.
+            // Clients without a session that look alike count as one client, so they would be stopped for repeating
+            // calls.
             let guarded = Guarded::start(&server.url).await;
             let without = client(&server.url, mode, USUAL).await;
             let with = client(&guarded.url, mode, USUAL).await;
@@ -83,7 +84,7 @@ async fn calls_are_repaired_and_refused() {
     }
 }
 
-/// Servers ask in the middle of a call; since 2026-07-28 the call ends with the question and is made again.
+/// Servers ask during a call; since 2026-07-28 the call ends with the question and is made again.
 #[tokio::test(flavor = "multi_thread")]
 async fn users_are_asked_within_a_call() {
     if !has_python() {
@@ -94,7 +95,7 @@ async fn users_are_asked_within_a_call() {
     let guarded = Guarded::start(&server.url).await;
     let said = client(&guarded.url, "legacy", &twice).await;
     assert_eq!(said[..2], ["asked Pay 5?", "ok | paid 5 True"]);
-    // What ran once is run again if the user says so: our question, then the server's own.
+    // A second run needs the user's consent: first the guard's question, then the server's own.
     assert!(
         said[2].starts_with("asked The model wants to call \"pay\" again."),
         "{said:?}"
@@ -102,7 +103,7 @@ async fn users_are_asked_within_a_call() {
     assert_eq!(said[3..], ["asked Pay 5?", "ok | paid 5 True"]);
     let counts = guarded.settings.status.tools()["pay"];
     assert_eq!((counts.calls, counts.stopped), (2, 0), "{counts}");
-    // Without a session it is not known who paid before.
+    // Without a session, earlier payments cannot be attributed to this client.
     let said = client(&guarded.url, "2026-07-28", &twice).await;
     assert_eq!(
         said,
@@ -123,7 +124,7 @@ async fn clients_have_sessions_of_their_own() {
     }
     let server = Server::start(&[]).await;
     let guarded = Guarded::start(&server.url).await;
-    // The same call again and again is stopped, in one session.
+    // Repeating the same call is stopped, but only within one session.
     let same = [r#"add {"a":1,"b":1}"#; 30];
     let few = [r#"add {"a":1,"b":1}"#];
     let (one, _) = tokio::join!(

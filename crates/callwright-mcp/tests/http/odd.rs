@@ -1,4 +1,4 @@
-//! What official servers do not do, and others may: a server that answers exactly what the test says.
+//! Behaviour that official servers do not show, but others may: a server with scripted answers.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::parts::{Guarded, request};
 
-/// A request as the server got it.
+/// A request as the server received it.
 #[derive(Debug, Clone)]
 pub(crate) struct Got {
     pub(crate) head: String,
@@ -161,7 +161,7 @@ async fn batches_are_judged_part_by_part() {
     let headers = [("Mcp-Session-Id", "s")];
     let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
     let bad = call(1, &json!({"n": "many"}));
-    // The first time the call waits for the tools, the second time they are known.
+    // In the first round the call waits for the tools; in the second they are known.
     for round in 0..2 {
         let body = json!([bad, ping]).to_string();
         let answer = request(&guarded.url, "POST", &headers, &body).await;
@@ -240,7 +240,7 @@ async fn redirects_do_not_lead_around_the_guard() {
     }
 }
 
-/// A tool that wants an argument repeated in a header.
+/// A tool that requires an argument to be repeated in a header.
 pub(crate) fn marked(got: &Got) -> String {
     let message = parsed(&got.body);
     let id = &message["id"];
@@ -263,7 +263,7 @@ async fn headers_agree_with_a_repaired_call() {
         ("Mcp-Name", "one"),
         ("Mcp-Param-Sure", "perhaps"),
     ];
-    // What is right as it is keeps its headers, whatever they say: that is for the server to judge.
+    // A valid call keeps its headers, whatever they say: the server judges them.
     for (sent, header) in [(json!("True"), "true"), (json!(false), "perhaps")] {
         let body = call(1, &json!({"sure": sent})).to_string();
         let answer = request(&guarded.url, "POST", &headers, &body).await;

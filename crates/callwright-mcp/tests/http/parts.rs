@@ -1,4 +1,4 @@
-//! What the tests put together: a real server, the guard, a real client, and a client that only knows HTTP.
+//! Building blocks of the tests: a real server, the guard, a real client, and a plain HTTP client.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Only against hangs.
+/// A timeout against hangs.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 fn python() -> String {
@@ -40,7 +40,7 @@ pub(crate) fn has_python() -> bool {
     has
 }
 
-/// A server of the official SDK. It ends when this is dropped.
+/// A server of the official SDK. It ends when dropped.
 pub(crate) struct Server {
     _process: Child,
     pub(crate) url: String,
@@ -104,7 +104,7 @@ impl Guarded {
         }
     }
 
-    /// Everything ends.
+    /// Stops everything.
     pub(crate) async fn end(mut self) {
         self.end.take().expect("once").send(()).expect("it serves");
         let served = timeout(LONG, self.served).await.expect("in time");
@@ -133,7 +133,7 @@ pub(crate) async fn client(url: &str, mode: &str, steps: &[&str]) -> Vec<String>
     said.lines().map(str::to_owned).collect()
 }
 
-/// An answer over plain HTTP: status, headers and body as they came.
+/// A response over plain HTTP: status, headers and body, unchanged.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

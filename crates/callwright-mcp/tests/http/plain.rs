@@ -1,4 +1,4 @@
-//! What SDKs do not show: headers, exact bytes, and missing parts.
+//! Details that SDKs hide: headers, exact bytes, and missing parts.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ async fn bytes_pass_as_they_are() {
             expected.header("content-type")
         );
     }
-    // What cannot be read gets no further.
+    // Unreadable messages are rejected.
     for body in ["{no JSON", r#"{"jsonrpc":"2.0","id":5}"#] {
         let expected = post(&server.url, &without, body).await;
         let answer = post(&guarded.url, &with, body).await;
@@ -101,7 +101,7 @@ async fn refusals_are_answered_here() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn web_pages_of_other_origins_are_refused() {
-    // Nothing listens there: a request that is let in gets that as an error.
+    // Nothing listens there: a request that passes the check gets 502.
     let guarded = Guarded::start("http://127.0.0.1:9/mcp").await;
     for (headers, status) in [
         (vec![], 502),
@@ -206,7 +206,7 @@ async fn calls_in_progress_are_finished() {
             post(&url, &session, call).await
         })
     };
-    // Until both are in progress.
+    // Wait until both are in progress.
     tokio::time::sleep(Duration::from_secs(1)).await;
     guarded.end().await;
     let answer = calling.await.expect("no panic");
@@ -243,7 +243,7 @@ async fn clients_without_a_session_may_use_the_same_ids() {
     }
     let server = Server::start(&["stateless"]).await;
     let guarded = Guarded::start(&server.url).await;
-    // They look like one client, which must not repeat itself.
+    // They look like one client, so their calls must differ.
     let run = async |number: u32| {
         let slow = format!(r#"slow {{"steps":2,"pause":0.2{number}}}"#);
         let twice = format!(r#"twice {{"value":"{number}"}}"#);

@@ -1,4 +1,4 @@
-//! Tenants of one guard never meet: nothing of one is shown to another, or counted against it.
+//! Tenants of one guard are isolated: nothing of one is shown to another, or counted against it.
 
 use callwright_mcp::http::Options;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::odd::{Got, Odd, json as whole, parsed, with};
 use crate::parts::{Answer, Guarded, request};
 
-/// Names sessions, lists tools by login, and answers with what only one tenant may see.
+/// Assigns session ids, lists tools by login, and answers with data that only one tenant may see.
 fn bank(got: &Got) -> String {
     if got.body.is_empty() {
         return with("405 Method Not Allowed", "", "");
@@ -56,7 +56,7 @@ async fn initialize(url: &str, headers: &[(&str, &str)]) {
     assert_eq!(answer.header("mcp-session-id"), Some("given"), "{answer:?}");
 }
 
-/// The name of a header, or none for a query, and its value for a tenant.
+/// The name of a header, empty for a query parameter, and its value for a tenant.
 type Login = (&'static str, fn(&str) -> String);
 
 /// Every way to log in.
@@ -66,7 +66,7 @@ const LOGINS: [Login; 3] = [
     ("", |key| format!("?key={key}")),
 ];
 
-/// A request of a tenant, with more headers.
+/// A request from a tenant, with more headers.
 async fn of(tenant: &str, login: &Login, url: &str, more: &[(&str, &str)], body: &str) -> Answer {
     let (header, value) = *login;
     let value = value(tenant);
@@ -83,7 +83,7 @@ async fn without_a_session_no_call_is_remembered() {
         let server = Odd::start(bank).await;
         let guarded = Guarded::start(&server.url).await;
         for tenant in ["a", "b", "a", "a", "b"] {
-            // Invented by the client, and never confirmed.
+            // An id invented by the client, and never confirmed.
             for more in [&[][..], &[("Mcp-Session-Id", "mine")]] {
                 let answer = of(tenant, login, &guarded.url, more, &call("pay")).await;
                 assert_eq!(text(&answer), format!("the balance of {tenant} is 7"));
@@ -109,12 +109,12 @@ async fn a_session_is_bound_to_its_login() {
         let session = [("Mcp-Session-Id", "given")];
         let pay = call("pay");
         assert!(text(&of("a", login, url, &session, &pay).await).contains("of a is 7"));
-        // Stolen.
+        // Another tenant uses the stolen session id.
         for _ in 0..3 {
             let other = text(&of("b", login, url, &session, &pay).await);
             assert_eq!(other, "the balance of b is 7");
         }
-        // Its own memory is as it was.
+        // The owner's history is unchanged.
         let again = text(&of("a", login, url, &session, &pay).await);
         assert!(again.contains("is not run twice"), "{again}");
         assert!(!again.contains("of b"), "{again}");
@@ -173,7 +173,7 @@ async fn conversations_by_a_header_of_the_operators() {
     guarded.end().await;
 }
 
-/// Messages go by POST and to one place, so that each is judged.
+/// Messages are only accepted by POST at one path, so that each is judged.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_goes_around_the_guard() {
     let server = Odd::start(bank).await;
@@ -199,7 +199,7 @@ async fn nothing_goes_around_the_guard() {
         let answer = request(&guarded.url, "POST", &headers, &call("pay")).await;
         assert_eq!(answer.status, 415, "{kind} {answer:?}");
     }
-    // Without an id, or with what cannot be read.
+    // Without an id, or unreadable.
     let note = call("pay").replace(r#""id":1,"#, "");
     let twice = call("pay").replace(r#""id":1,"#, r#""id":1,"method":"ping","#);
     for body in [

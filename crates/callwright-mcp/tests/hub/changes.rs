@@ -1,4 +1,4 @@
-//! Servers that end, and lists that come late.
+//! Servers that end, and late lists.
 
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fn one_that_ends_is_told_and_the_others_go_on() {
             CHANGED,
         ]
     );
-    // It is not told twice.
+    // It is not reported twice.
     assert_eq!(scene.gone(0, "a has ended").to_client, [""; 0]);
 
     let vain = scene
@@ -69,13 +69,13 @@ fn a_list_that_is_late_is_kept_for_the_next_time() {
     assert_eq!(came.answer()["result"]["tools"], json!([{"name": "a__x"}]));
     assert_eq!(came.warnings.len(), 1);
 
-    // Nobody waits for it a second time.
+    // The next list does not wait for it.
     let asked_again = scene.client(&request(2, "tools/list", &json!({})));
     assert_eq!(asked_again.sent().0, 0);
     let came = scene.answer(0, asked_again.sent().1, &tools);
     assert_eq!(came.answer()["result"]["tools"], json!([{"name": "a__x"}]));
 
-    // It comes, and is not asked for again.
+    // It arrives, and is not requested again.
     let came = scene.answer(1, &asked.to_servers[1].1, &tools);
     assert_eq!(came.to_client, [CHANGED]);
     let asked = scene.client(&request(3, "tools/list", &json!({})));
@@ -105,7 +105,7 @@ fn who_listens_hears_of_it() {
     let told = came.answer();
     assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(told["params"]["_meta"], meta);
-    // Theirs are not needed any more.
+    // The servers' own acknowledgements are dropped.
     let theirs = r#"{"method":"notifications/subscriptions/acknowledged","params":{}}"#;
     assert_eq!(scene.server(0, theirs), Came::default());
 

@@ -102,7 +102,7 @@ fn who_is_slow_comes_later() {
     assert!(scene.router.deadline().is_some());
     let came = scene.after(60);
     let capabilities = &came.answer()["result"]["capabilities"];
-    // Nobody knows yet what the other one has.
+    // The other server's capabilities are still unknown.
     assert_eq!(capabilities["prompts"]["listChanged"], true);
     assert!(came.warnings[0].contains("\"b\" is slow"), "{came:?}");
     assert_eq!(scene.router.deadline(), None);
@@ -171,7 +171,7 @@ fn servers_of_both_lifecycles_get_the_one_that_all_know() {
     let error = r#"{"id":"callwright-part-1-1-0","error":{"code":-32601,"message":"?"}}"#;
     let came = scene.server(1, error);
     assert_eq!(came.answer()["error"]["code"], -32_601);
-    // It would not shake hands any more.
+    // It would not accept `initialize` after `server/discover`.
     assert_eq!(came.restarts, [0]);
     let again = scene.client(&request(2, "server/discover", &json!({})));
     assert_eq!(again.answer()["error"]["code"], -32_601);

@@ -1,4 +1,4 @@
-//! Many servers as one: what goes where, under which name, and what happens if one is slow or gone. No server runs here.
+//! Many servers as one: routing, names, and what happens if a server is slow or gone. No server runs here.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod changes;

@@ -1,4 +1,4 @@
-//! Lists of several servers in one, and calls of what is on them.
+//! Lists of several servers merged into one, and calls of their entries.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn lists_are_put_together_byte_for_byte() {
     let asked = scene
         .client(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":{"k":1}}}"#);
     assert_eq!(asked.to_servers.len(), 2);
-    // The first one has two pages.
+    // The first list has two pages.
     let first = r#"{"id":"callwright-part-2-0-0","result":{"tools":[{"x": 1.0 ,"name":"one"},{"no":"name"}],"nextCursor":"c\"2"}}"#;
     let next = scene.server(0, first);
     assert_eq!(
@@ -103,7 +103,7 @@ fn what_nobody_has_is_an_error() {
         assert_eq!(came.answer()["error"]["code"], code, "{method} {params}");
         assert!(came.to_servers.is_empty());
     }
-    // One that is alone is asked everything.
+    // A single server gets every request.
     let alone = Scene::ready(&["a"], &json!({}));
     let sent = request(1, "made/up", &json!({}));
     assert_eq!(alone.client(&sent).sent(), (0, sent.as_str()));
@@ -119,7 +119,7 @@ fn orders_are_for_all_who_can() {
     let asked = scene.client(&request(2, "logging/setLevel", &json!({"level": "debug"})));
     let answer = scene.answer_all(&asked, &[json!({}), json!({})]).answer();
     assert_eq!(answer, json!({"jsonrpc": "2.0", "id": 2, "result": {}}));
-    // What nobody knows is for everybody.
+    // An unknown notification goes to all servers.
     let note = r#"{"method":"notifications/roots/list_changed"}"#;
     assert_eq!(scene.client(note).to_servers.len(), 2);
 }
@@ -133,7 +133,7 @@ fn cancellation_goes_to_who_works_on_it() {
     };
     assert_eq!(scene.client(&cancel("1")).sent(), (1, cancel("1").as_str()));
     assert_eq!(scene.client(&cancel("1")), Came::default());
-    // A list is nobody's alone: its parts are forgotten.
+    // A merged list belongs to no single server: its parts are discarded.
     let asked = scene.client(&request(2, "tools/list", &json!({})));
     assert_eq!(scene.client(&cancel("2")), Came::default());
     let results = [json!({"tools": []}), json!({"tools": []})];

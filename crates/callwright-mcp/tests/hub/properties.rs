@@ -1,4 +1,4 @@
-//! Whatever comes in whichever order: everybody who asks is answered once, and nothing panics.
+//! For any messages in any order: every request is answered once, and nothing panics.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Requests at servers, and how often the client was answered.
+/// Requests open at servers, and how often each client request was answered.
 #[derive(Default)]
 struct Seen {
     open: Vec<(usize, String)>,

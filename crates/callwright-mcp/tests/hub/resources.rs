@@ -1,4 +1,4 @@
-//! Resources: found by what servers list, or by asking.
+//! Resources: found in the servers' lists, or by asking.
 
 use serde_json::{Value, json};
 
@@ -61,18 +61,18 @@ fn others_are_looked_for_in_order() {
     assert_eq!(scene.server(0, &error("first")).sent().0, 1);
     let found = r#"{"id":5, "result":{"contents":[]}}"#;
     assert_eq!(scene.server(1, found).to_client, [found]);
-    // From now on it is known.
+    // From now on its server is known.
     assert_eq!(read(&scene, 5, "w://1").sent().0, 1);
     scene.server(1, found);
 
-    // Nobody has this one; the first one says why.
+    // No server has this one; the first server's error is returned.
     assert_eq!(read(&scene, 5, "w://2").sent().0, 0);
     assert_eq!(scene.server(0, &error("first")).sent().0, 1);
-    // It ends in the middle, and the next one is asked.
+    // This server ends before it answers, and the next one is asked.
     let came = scene.gone(1, "gone");
     assert_eq!(came.sent().0, 2);
     assert_eq!(scene.server(2, &error("last")).to_client, [error("first")]);
-    // What it had somebody else may have.
+    // Its resources are looked for on the other servers again.
     assert_eq!(read(&scene, 6, "w://1").sent().0, 0);
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Scene {
     pub(crate) now: Instant,
 }
 
-/// What came of a message.
+/// The effects of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Came {
     pub(crate) to_client: Vec<String>,
@@ -58,7 +58,7 @@ impl Came {
 }
 
 impl Scene {
-    /// Servers of these names, which must be in order.
+    /// Servers with these names, which must be sorted.
     pub(crate) fn of(names: &[&str]) -> Self {
         let entries: Vec<String> = names
             .iter()
@@ -73,7 +73,7 @@ impl Scene {
         }
     }
 
-    /// The same after the handshake, in which each said what it can do.
+    /// The same after the handshake, with these capabilities for each.
     pub(crate) fn ready(names: &[&str], capabilities: &Value) -> Self {
         let scene = Scene::of(names);
         let asked = scene.client(
@@ -109,7 +109,7 @@ impl Scene {
         self.server(server, &answer.to_string())
     }
 
-    /// All servers answer what they were asked; what came last.
+    /// All servers answer their requests; returns the effects of the last answer.
     pub(crate) fn answer_all(&self, asked: &Came, results: &[Value]) -> Came {
         let mut last = Came::default();
         assert_eq!(asked.to_servers.len(), results.len(), "{asked:?}");

@@ -1,4 +1,4 @@
-//! Requests of servers to the client: their ids are theirs alone.
+//! Requests from servers to the client: each server has its own ids.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn two_servers_may_count_alike() {
 fn answers_that_nobody_asked_for_go_nowhere() {
     let scene = Scene::ready(&["a", "b"], &json!({}));
     scene.client(&request(7, "tools/call", &json!({"name": "a__x"})));
-    // The other one must not speak for it.
+    // Another server must not answer for it.
     assert_eq!(
         scene.server(1, r#"{"id":7,"result":{"content":[]}}"#),
         Came::default()
