@@ -33,7 +33,7 @@ async fn search(asked: Search) -> ToolResult<Vec<String>> {
         )
         .with_hint("Ask the user whether somebody should scan them.")
         .with_recommendation("Reports since 2010 can be searched at once.")),
-        // It breaks; what happened goes to the operator, not to the model.
+        // It fails; the cause goes to the operator, not to the model.
         2010..2020 => Err(std::io::Error::other("index shard 7 is gone").into()),
         _ => Ok(vec![format!("{} in {}", asked.words, asked.year)]),
     }

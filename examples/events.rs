@@ -53,11 +53,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for (round, arguments) in (0..).zip(calls) {
         let call = Call::from_text("sign_in", arguments);
         let settled = toolbox.invoke(&call, Place::new("chat-7", 0, round)).await;
-        // The model has its answer; the sinks take their time.
+        // The model has its answer; the sinks may still be writing.
         drop(settled);
     }
 
-    // Calls do not wait for sinks; the reader of the record does.
+    // Calls do not wait for sinks, so flush before reading the record.
     toolbox.sinks().flush(Duration::from_secs(10));
     println!("\nthe record:");
     for line in fs::read_to_string(&path)?.lines() {

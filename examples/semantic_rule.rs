@@ -31,7 +31,7 @@ struct Converted {
 async fn convert(asked: Convert) -> ToolResult<Converted> {
     let (rate, rate_age_hours, currency) = match asked.to.as_str() {
         "JPY" => (171.3, 1, asked.to),
-        // A rate was never filled in.
+        // The rate was never filled in.
         "SEK" => (0.0, 1, asked.to),
         // The feed has been down since Friday.
         "NOK" => (11.8, 63, asked.to),

@@ -41,7 +41,7 @@ struct StreamedCall {
 
 impl Agent {
     pub(crate) fn new(base: String) -> Self {
-        // Every client needs a TLS provider, even one for plain addresses. An existing one is kept.
+        // Every client needs a TLS provider, even for plain HTTP. An existing one is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         Agent {

@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut options = GatewayOptions::new(format!("http://{api}"));
     options.policy = Policy::from_toml(POLICY)?;
     options.sinks = Sinks::builder().sink("record", sink).start()?;
-    // None of these three is on unless asked for.
+    // All three are off by default.
     options.reask = 1;
     options.loops = Loops::Stop;
     options.history = History::Mend;
@@ -90,7 +90,7 @@ async fn tell(
     Ok(())
 }
 
-/// One record in one line: the verdict, what was changed in the call and around it, and why it was refused.
+/// One record in one line: the verdict, the changes in and around the call, and the reason for a refusal.
 fn told(event: &Event) -> String {
     let line: Value = serde_json::from_str(&event.line().to_string()).unwrap_or_default();
     let mut told = format!("{} {}", event.tool, event.verdict.name());

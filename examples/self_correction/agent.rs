@@ -106,7 +106,7 @@ impl<'a> Agent<'a> {
             self.toolbox.gate().ledger().answer(SESSION, reply)?;
         }
         if reply == Some(Reply::Stop) {
-            // The same turn: nothing else runs in it, and the model has a chance to say what it knows.
+            // The same turn: no other call runs in it, and the model can say what it knows.
             transcript::say("user", &words);
             self.messages
                 .push(json!({"role": "user", "content": words}));
@@ -117,7 +117,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// Where refusals lead when they do not help.
+/// What happens when refusals do not help.
 enum LastRung<'s> {
     Ask(&'s Failure, &'s Objection),
     Stop,

@@ -140,7 +140,7 @@ impl Endpoint {
         model: String,
         key: Option<String>,
     ) -> Result<Self, EndpointError> {
-        // Every client needs a TLS provider, even one for plain addresses. An existing one is kept.
+        // Every client needs a TLS provider, even for plain HTTP. An existing one is kept.
         #[cfg(feature = "tls")]
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = client
@@ -156,7 +156,7 @@ impl Endpoint {
         })
     }
 
-    /// Asks the model to go on.
+    /// Asks the model for its next answer.
     pub(crate) async fn ask(
         &self,
         messages: &[Value],
@@ -252,7 +252,7 @@ fn said(body: &[u8]) -> String {
         .collect()
 }
 
-/// `reqwest` wraps what happened into several layers.
+/// `reqwest` wraps the cause in several layers.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(deeper) = cause.source() {

@@ -1,4 +1,4 @@
-//! The user, as far as questions go.
+//! The user, as far as answering questions is concerned.
 
 use std::io::{self, IsTerminal as _, Write as _};
 

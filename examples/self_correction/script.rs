@@ -30,7 +30,7 @@ enum Says {
 const TRACK: Says = Says::Call("track_parcel", r#"{"parcel": "P-3107"}"#);
 
 const SCRIPT: [Step; 10] = [
-    // A required argument is missing, a number is not one, a value does not exist.
+    // A required argument is missing, one is not a number, and one has a value that does not exist.
     Step {
         read: &["Where is the parcel"],
         says: Says::Call("search_orders", r#"{"status": "shiped", "limit": "all"}"#),

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How much of an answer reaches us: something on the way from the old service cuts off the rest.
+/// How much of a response reaches us: something between us and the old service truncates the rest.
 const MOST_BYTES: usize = 250;
 
 /// The arguments of `search_orders`.
@@ -62,7 +62,7 @@ struct Order {
     parcel: &'static str,
 }
 
-/// The orders that were shipped; there are no others.
+/// All orders that were shipped.
 const SHIPPED: [(&str, &str, &str); 7] = [
     ("O-2201", "desk", "P-3099"),
     ("O-2202", "chair", "P-3101"),

@@ -4,10 +4,10 @@ use callwright::call::Arguments;
 use callwright::feedback::Feedback;
 use callwright::{Call, Settled};
 
-/// Where the words begin.
+/// The column where the text begins.
 const INDENT: usize = 12;
 
-/// Where they end: the width of a common terminal, and of a documentation page.
+/// The column where it ends: the width of a common terminal, and of a documentation page.
 const WIDTH: usize = 100;
 
 /// Another turn begins.

@@ -1,4 +1,4 @@
-//! What `self_correction` says when its model cannot be reached.
+//! What `self_correction` prints when its model cannot be reached.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 mod support;
@@ -9,7 +9,7 @@ use std::thread;
 
 use support::{example, run};
 
-/// A server that answers every request with the same bytes; its address.
+/// Starts a server that answers every request with the same bytes; returns its address.
 fn server(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -22,7 +22,7 @@ fn server(answer: String) -> String {
     format!("http://{address}/v1/")
 }
 
-/// Reads one request to its end and answers it.
+/// Reads one complete request and answers it.
 fn serve(mut stream: TcpStream, answer: &str) -> io::Result<()> {
     let mut request = BufReader::new(stream.try_clone()?);
     let mut length = 0;
@@ -44,7 +44,7 @@ fn http(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// The error line of a run against this address, with the address left out.
+/// The error line of a run against this address, without the address.
 #[track_caller]
 fn error_line(base: &str) -> String {
     let mut command = example("self_correction");
@@ -163,7 +163,7 @@ fn https_needs_a_feature() {
     );
 }
 
-/// A real endpoint, no user at the terminal: an answer in words ends it, a truncated one does not count.
+/// A real endpoint without a user at the terminal: an answer in words ends the run, a truncated one does not.
 #[test]
 fn answers_in_words() {
     for (reason, code) in [("stop", 0), ("length", 1)] {
@@ -185,7 +185,7 @@ fn answers_in_words() {
     }
 }
 
-/// A model that never listens, and no user to ask: callwright stops it.
+/// A model that ignores instructions, and no user to ask: callwright stops it.
 #[test]
 fn a_model_that_repeats_itself_is_stopped() {
     let body = r#"{"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [

@@ -1,4 +1,4 @@
-//! The scripted model continues only if it was told what it reacts to, so its loop really works.
+//! The scripted model continues only if it received what it reacts to, so a finished run shows that the loop works.
 #![allow(clippy::expect_used, reason = "a test may panic")]
 
 #[path = "../self_correction/script.rs"]
@@ -6,7 +6,7 @@ mod script;
 
 use serde_json::{Value, json};
 
-/// Asks the scripted model; the status and the answer.
+/// Asks the scripted model; returns the status and the answer.
 async fn ask(last: &Value) -> (u16, Value) {
     #[cfg(feature = "tls")]
     let _ = rustls::crypto::ring::default_provider().install_default();

@@ -63,7 +63,7 @@ pub fn bounded(input: &[u8], bounds: Bounds, run: impl FnOnce()) {
             cost <= most,
             "{cost} {what} for {length} bytes; the bound is {most}"
         );
-        // By thousandths of what is allowed.
+        // In thousandths of the limit.
         let share = cost * 1000 / most;
         if share > highest.fetch_max(share, Ordering::Relaxed) {
             eprintln!("COST {share} of 1000: {cost} {what} for {length} bytes");

@@ -1,8 +1,8 @@
-//! Checks that everything a text says is still there: the oracle of `judge` and `rescue`.
+//! Checks that everything in a text is still there: the oracle of `judge` and `rescue`.
 //!
 //! Takes a text and what it was turned into. Words that chat templates write around a call carry no meaning, and
-//! neither do the keys of a call as JSON and its id; they are taken from the crate's own tables. Any other missing word
-//! is a bug.
+//! neither do the keys of a JSON call and its id; they are taken from the crate's own tables. Any other missing word is
+//! a bug.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ const SHORTEST_PART: usize = 2;
 /// Shorter words of the tables are not recognised with a slip.
 const SHORTEST_WITH_SLIP: usize = 4;
 
-/// Longer words are not those of a template.
+/// Longer words do not come from a template.
 const LONGEST: usize = 48;
 
 /// What is left of a text that may have been turned into a call.
@@ -99,7 +99,7 @@ impl Kept {
                 && matches!(before, Some('_' | '-' | ':' | '▁'));
             let is_null = match word.as_str() {
                 "none" | "nil" => self.text.contains("null"),
-                // Beside a call as JSON a provider's message has members without a value: `"content": null`.
+                // Next to a JSON call, a provider's message has members without a value: `"content": null`.
                 "null" => self.had_id,
                 _ => false,
             };

@@ -70,7 +70,7 @@ fuzz_target!(
     |text: &str| bounded(text.as_bytes(), BOUNDS, || {
         let (straight, moved) = (gate(), gate());
         let feedback = Feedback::default();
-        // A longer conversation shows nothing new, and costs time.
+        // Longer conversations find nothing new, and are slow.
         for line in text.lines().take(40) {
             let Ok(recorded) = wire::read_recorded(line) else { continue };
             let (Some(one), Some(other)) = (settle(&straight, &recorded), settle(&moved, &recorded)) else {

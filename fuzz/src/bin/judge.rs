@@ -155,7 +155,7 @@ fn check_parts(gate: &Gate, declared: &str, call: &Call<'_>, text: &str) {
     }
 }
 
-/// What went to the tool is valid, and unchanged when it is sent again.
+/// The arguments for the tool are valid, and stay unchanged when sent again.
 fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
     let text = arguments.to_string();
     let again = Call::from_text(tool, text.as_str());
@@ -166,14 +166,14 @@ fn assert_fixed(gate: &Gate, tool: &str, arguments: &json::Value<'_>) {
 
 /// Every leaf is in the text, perhaps escaped, or in the schema.
 fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'_>) {
-    // Text may be in text in text.
+    // Text may be nested in text several times.
     let mut sources = vec![text.to_owned()];
     for level in 0..4 {
         sources.push(unescaped(&sources[level]));
     }
     sources.extend([declared.to_owned(), unescaped(declared)]);
     let occurs = |leaf: &str| sources.iter().any(|source| source.contains(leaf));
-    // A date may have got other separators; its digits stay.
+    // A date may have new separators; its digits stay.
     let bare = |text: &str| text.replace(['-', '/', '.', ' ', 'T'], "");
     let occurs_as_digits = |leaf: &str| {
         leaf.starts_with(|c: char| c.is_ascii_digit())
@@ -197,7 +197,7 @@ fn assert_nothing_invented(text: &str, declared: &str, arguments: &json::Value<'
     });
 }
 
-/// Edits that drop something around a call. The text that they show does not count as kept.
+/// Edits that drop something around a call. The text they quote does not count as kept.
 const AROUND: [&str; 8] = [
     "fence",
     "control_token",
@@ -209,7 +209,7 @@ const AROUND: [&str; 8] = [
     "repeated_value",
 ];
 
-/// Every word that was sent is in what goes to the tool, or in a recorded edit of a value. No meaningful value is
+/// Every word that was sent is in the tool's arguments, or in a recorded edit of a value. No meaningful value is
 /// dropped.
 fn assert_nothing_dropped(text: &str, tool: &str, arguments: &json::Value<'_>, edits: &[Edit]) {
     let has = |rules: &[&str]| edits.iter().any(|edit| rules.contains(&edit.rule));

@@ -1,5 +1,5 @@
 //! Feeds any text as a script of two sides of MCP, one line each: nothing panics, nothing is changed where nothing may
-//! be, and whatever a lenient server takes for a call was judged. Then the same as a script of one client and two
+//! be, and whatever a lenient server accepts as a call was judged. Then the same as a script of one client and two
 //! servers.
 #![no_main]
 
@@ -91,7 +91,7 @@ fn run(mode: Validation, script: &[(bool, &[u8])]) -> [Vec<Vec<u8>>; 2] {
     [to_server, to_client.map(<[u8]>::to_vec).collect()]
 }
 
-/// Every call in what went to the server, as a lenient reader finds it, was judged and let through.
+/// Every call that was sent to the server, as a lenient reader finds it, was judged and allowed.
 fn assert_seen(sent: &[Vec<u8>], settings: &Settings) {
     let mut taken: BTreeMap<String, u64> = BTreeMap::new();
     for message in sent {
@@ -101,7 +101,7 @@ fn assert_seen(sent: &[Vec<u8>], settings: &Settings) {
         for value in Deserializer::from_str(text).into_iter::<Value>() {
             let Ok(value) = value else { break };
             let exact = calls(&value);
-            // Go does not distinguish upper case from lower case.
+            // Go ignores case.
             let calls = if exact.is_empty() {
                 calls(&folded(value))
             } else {
@@ -123,7 +123,7 @@ fn assert_seen(sent: &[Vec<u8>], settings: &Settings) {
     }
 }
 
-/// The names of the tools that a message calls; Python and Node take the last one of two members, as here.
+/// The names of the tools that a message calls; Python and Node use the last of two duplicate members, as here.
 fn calls(message: &Value) -> Vec<String> {
     match message {
         Value::Array(parts) => parts.iter().flat_map(calls).collect(),
@@ -150,7 +150,7 @@ fn folded(value: Value) -> Value {
     }
 }
 
-/// What goes to two servers and to the client: lines that begin with `T` are of the second server.
+/// What goes to two servers and to the client: lines that begin with `T` come from the second server.
 fn run_two(text: &[u8]) {
     let servers = read_servers(r#"{"mcpServers":{"a":{"command":"x"},"b":{"command":"y"}}}"#);
     let group = ServerGroup::new(servers.expect("servers")).expect("a group");
@@ -197,7 +197,7 @@ fuzz_target!(
             let came = script.iter().any(|(_, sent)| sent == message);
             assert!(is_json || came, "{}", String::from_utf8_lossy(message));
         }
-        // An answer to our own request is only for us, so a script that guesses its id is a different case.
+        // The client never sees answers to the guard's own requests, so a script that guesses such an id is excluded.
         if !script.iter().any(|(_, message)| is_ours(message)) {
             let [mut to_server, to_client] = run(Validation::Warn, &script);
             to_server.retain(|message| !is_ours(message));

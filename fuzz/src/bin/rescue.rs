@@ -64,12 +64,12 @@ fuzz_target!(
         if only_reads {
             return;
         }
-        // Reasoning ends with a tag.
+        // A tag ends the reasoning.
         let rest = rescued.rest.trim_ascii();
         let harmless = rest.is_empty() || rest.ends_with(['>', ']']);
         assert!(harmless, "only reasoning may come before it: {rest}");
         let whole = rescued.calls.iter().all(|call| call.completeness != Completeness::CutOff);
-        // A truncated one is refused, whatever it contains.
+        // A truncated call is refused, whatever it contains.
         if whole {
             assert_nothing_dropped(text, rescued.rest, &rescued.calls);
         }

@@ -83,7 +83,7 @@ fuzz_target!(
         let Ok(text) = std::str::from_utf8(text) else { return };
         let (spec, gate) = &SUBJECTS[usize::from(*at) % SUBJECTS.len()];
         bounded(data, BOUNDS, || {
-            // Whether the call is good does not matter here.
+            // The validity of the call does not matter here.
             let call = Call::from_text(spec.name.as_str(), "{}");
             settle(gate, &call, Output::Text(text.into()));
             if let Ok(value) = read_value(text) {

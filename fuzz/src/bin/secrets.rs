@@ -18,7 +18,7 @@ const BOUNDS: Bounds = Bounds {
     held: (64 << 20, 16 << 10),
 };
 
-/// Every first choice with every second one; the fuzzer goes on from there.
+/// Every first choice with every second one; the fuzzer continues from there.
 fn seeds() -> Vec<Vec<u8>> {
     let pairs = (0..=255_u8).map(|byte| {
         let bytes = (0..32_u8).map(|at| byte.wrapping_mul(31).wrapping_add(at.wrapping_mul(byte)));
@@ -30,7 +30,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fuzz_target!(
     init: plant(seeds()),
     |data: &[u8]| bounded(data, BOUNDS, || {
-        // A case has some thirty choices; the rest would change nothing but the token.
+        // A case has about thirty choices; further bytes would only change the token.
         let case = Case::new(&data[..data.len().min(48)], "log_in");
         for (what, text) in shown::everything(&case) {
             let found = leak(&case.token, &text);

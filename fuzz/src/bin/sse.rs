@@ -1,5 +1,4 @@
-//! Feeds any bytes as a server-sent event: data that is put into an event is what is read back, and everything else
-//! stays.
+//! Feeds any bytes as a server-sent event: data that is put into an event can be read back, and everything else stays.
 #![no_main]
 
 use callwright_fuzz::{Bounds, bounded, plant};
@@ -27,7 +26,7 @@ fuzz_target!(
         let again = EventFields::read(&same);
         assert_eq!((read.name, read.id, read.retry), (again.name, again.id, again.retry));
         assert_eq!(EventFields::read(&with_data(bytes, None)).data, None);
-        // Each kind of line break comes out as one, and the last one only ends the data.
+        // Each kind of line break is read as one newline, and the last one only ends the data.
         let mut lines = String::from_utf8_lossy(bytes).replace("\r\n", "\n").replace('\r', "\n");
         if lines.ends_with('\n') {
             lines.pop();

@@ -49,7 +49,7 @@ fuzz_target!(
             .repair(RepairPolicy::UpTo(Grade::Guess))
             .cache(SchemaCache::new(100));
         let Ok(gate) = builder.build() else { return };
-        // Explaining a refusal for many tools is the same work many times.
+        // Explaining refusals for many tools only repeats the same work.
         for name in names.iter().take(4) {
             for arguments in CALLS {
                 let call = Call::from_text(name.as_str(), arguments);
