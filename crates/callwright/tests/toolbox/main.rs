@@ -64,7 +64,7 @@ fn text(toolbox: &Toolbox, settled: &Settled<'_>) -> String {
     settled.text(toolbox.feedback()).into_owned()
 }
 
-/// Calls the tool in a toolbox of its own.
+/// Calls the tool in its own toolbox.
 async fn said<A, O>(tool: ToolDef<A, O>, arguments: &str) -> (String, Option<Code>)
 where
     A: Send + 'static,
