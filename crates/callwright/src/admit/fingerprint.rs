@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
-use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string, write_object};
+use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
 use crate::vocabulary::{Fingerprint, hash};
 
 /// How deep nested objects are searched for defaults. The arguments of real tools are flatter.
@@ -84,20 +84,44 @@ impl Shape {
             value.write_canonical(out);
             return;
         };
-        let sent = members.iter();
-        let sent = sent.map(|(key, member)| (&**key, (self.0.get(&**key), Some(member))));
-        let defaults = self.0.iter().filter(|(_, shape)| shape.default.is_some());
-        let defaults = defaults.map(|(key, shape)| (key.as_str(), (Some(shape), None)));
-        let mut parts: SmallVec<[_; FEW]> = sent.chain(defaults).collect();
-        parts.retain(|(_, (shape, _))| !shape.is_some_and(|shape| shape.is_volatile));
-        // A stable sort: a default comes after the value that was sent, which takes precedence.
-        parts.sort_by_key(|(key, _)| *key);
-        parts.dedup_by(|next, last| next.0 == last.0 && next.1.1.is_none());
-        write_object(parts.into_iter(), out, |_, part, out| match part {
-            (Some(shape), Some(member)) => shape.inner.write(member, out),
-            (None, Some(member)) => member.write_canonical(out),
-            (shape, None) => out.push_str(shape.and_then(|it| it.default.as_deref()).unwrap_or("")),
-        });
+        let mut sent: SmallVec<[_; FEW]> = members.iter().map(|(key, it)| (&**key, it)).collect();
+        sent.sort_by_key(|(key, _)| *key);
+        let mut known = self.0.iter().peekable();
+        out.push('{');
+        for same in sent.chunk_by(|one, next| one.0 == next.0) {
+            let key = same[0].0;
+            while let Some((absent, shape)) = known.next_if(|(known, _)| known.as_str() < key) {
+                shape.write_default(absent, out);
+            }
+            let shape = known.next_if(|(known, _)| known.as_str() == key);
+            let shape = shape.map(|(_, shape)| shape);
+            if shape.is_some_and(|shape| shape.is_volatile) {
+                continue;
+            }
+            for (key, member) in same {
+                write_canonical_string(key, out);
+                match shape {
+                    Some(shape) => shape.inner.write(member, out),
+                    None => member.write_canonical(out),
+                }
+                out.push(',');
+            }
+        }
+        for (absent, shape) in known {
+            shape.write_default(absent, out);
+        }
+        out.push('}');
+    }
+}
+
+impl KeyShape {
+    /// Writes what a key that was not sent stands for, if anything.
+    fn write_default(&self, key: &str, out: &mut String) {
+        if let Some(default) = self.default.as_deref().filter(|_| !self.is_volatile) {
+            write_canonical_string(key, out);
+            out.push_str(default);
+            out.push(',');
+        }
     }
 }
 
