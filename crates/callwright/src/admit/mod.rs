@@ -180,7 +180,8 @@ impl Admission {
         // The results of a tool with secrets may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
-        let ended = self.ended(tool, checked, || checked.outcome_of(arguments).clone());
+        let outcome = || checked.outcome_of(arguments).clone();
+        let ended = ended(tool, self.limits(Some(tool)), checked, outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
@@ -200,25 +201,15 @@ impl Admission {
         let noted = self.ledger.close(place.session, &report).ok()?;
         let notice = self.notice_after(&report, &noted)?;
         Some(Notice {
-            once: tool.spec().is_once(),
+            once: tool.is_once(),
             ..notice
         })
     }
 
     /// The fingerprint of a call.
     pub(crate) fn identify(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
-        let of = |name: &str, arguments: &Value<'_>| {
-            Fingerprint::of(name, arguments, &self.of(Some(name)).1)
-        };
         let name = verdict.tool().map_or(call.tool.as_ref(), Tool::name);
-        match (verdict.arguments(), &call.arguments) {
-            (Some(arguments), _) | (None, Arguments::Value(arguments)) => of(name, arguments),
-            (None, Arguments::Absent) => of(name, &Value::Object(Vec::new())),
-            (None, Arguments::Text(text)) => match read_value(text) {
-                Ok(arguments) => of(name, &arguments),
-                Err(_) => Fingerprint::of_text(name, text),
-            },
-        }
+        identify(call, verdict, name, &self.of(Some(name)).1)
     }
 
     /// The refusal, at its level of escalation.
@@ -234,7 +225,7 @@ impl Admission {
             // Only called with a reason.
             reason: ruling.reason.unwrap_or(Reason::Budget),
             tool: ask.tool.to_owned(),
-            once: tool.is_some_and(|tool| tool.spec().is_once()),
+            once: tool.is_some_and(Tool::is_once),
             fingerprint: Some(ask.fingerprint),
             count: ruling.count,
             rounds_ago: ruling.rounds_ago,
@@ -303,33 +294,45 @@ impl Admission {
         };
         Some(Notice::new(reason, report.tool, count))
     }
+}
 
-    /// How a call ended, if that is known.
-    fn ended(
-        &self,
-        tool: &Tool,
-        checked: &Checked<'_>,
-        outcome: impl FnOnce() -> Outcome,
-    ) -> Option<Ended> {
-        let ToolLimits { limits, steps, .. } = self.limits(Some(tool));
-        match checked.failure.as_ref().map(|failure| failure.code) {
-            Some(Code::Cancelled) => return None,
-            // The payment may have gone through, so it is not repeated without asking.
-            Some(Code::Timeout) if limits.once => return None,
-            _ => {}
-        }
-        let outcome = outcome();
-        // After a timeout or a server error the money may have moved; only a call that was rejected surely had no effect.
-        if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
-            return None;
-        }
-        Some(Ended {
-            success: outcome.success,
-            digest: outcome.digest,
-            changes: !tool.only_reads(),
-            waits: limits.poller || (outcome.acknowledges && *steps),
-        })
+/// The fingerprint of a call of the tool with this name and shape.
+fn identify(call: &Call<'_>, verdict: &Verdict<'_>, name: &str, shape: &Shape) -> Fingerprint {
+    let of = |arguments: &Value<'_>| Fingerprint::of(name, arguments, shape);
+    match (verdict.arguments(), &call.arguments) {
+        (Some(arguments), _) | (None, Arguments::Value(arguments)) => of(arguments),
+        (None, Arguments::Absent) => of(&Value::Object(Vec::new())),
+        (None, Arguments::Text(text)) => match read_value(text) {
+            Ok(arguments) => of(&arguments),
+            Err(_) => Fingerprint::of_text(name, text),
+        },
     }
+}
+
+/// How a call ended, if that is known.
+fn ended(
+    tool: &Tool,
+    ToolLimits { limits, steps, .. }: &ToolLimits,
+    checked: &Checked<'_>,
+    outcome: impl FnOnce() -> Outcome,
+) -> Option<Ended> {
+    match checked.failure.as_ref().map(|failure| failure.code) {
+        Some(Code::Cancelled) => return None,
+        // The payment may have gone through, so it is not repeated without asking.
+        Some(Code::Timeout) if limits.once => return None,
+        _ => {}
+    }
+    let outcome = outcome();
+    // After a timeout or a server error the money may have moved; only a call that was rejected surely had no effect.
+    if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
+        return None;
+    }
+    Some(Ended {
+        success: outcome.success,
+        digest: outcome.digest,
+        changes: !tool.only_reads(),
+        waits: limits.poller || (outcome.acknowledges && *steps),
+    })
 }
 
 /// Equal for refusals with the same reason: the same code, and the same objections at the same places.

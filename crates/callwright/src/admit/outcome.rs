@@ -28,8 +28,13 @@ pub(super) enum AnswerContent<'a> {
 }
 
 impl Outcome {
-    /// The outcome of a call whose result was judged.
-    pub(crate) fn of(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Self {
+    /// The outcome of a call whose result was judged. Whether the answer only acknowledges the call is worked out if
+    /// `may_acknowledge`, and is otherwise `false`.
+    pub(crate) fn of(
+        checked: &Checked<'_>,
+        arguments: Option<&Value<'_>>,
+        may_acknowledge: bool,
+    ) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
         let answer = AnswerContent::of(checked, |failure| {
@@ -41,7 +46,9 @@ impl Outcome {
         Outcome {
             success,
             digest: volatile::steady(&answer, &asked, Digest::of),
-            acknowledges: success == Success::Ok && acknowledges(&answer, &asked),
+            acknowledges: may_acknowledge
+                && success == Success::Ok
+                && acknowledges(&answer, &asked),
             turned_away: success == Success::Transient
                 && is_turned_away(&answer.beginning(SEARCHED)),
         }
@@ -56,7 +63,8 @@ impl Checked<'_> {
 
     /// The same, given the arguments of the call.
     pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
-        self.outcome.get_or_init(|| Outcome::of(self, arguments))
+        self.outcome
+            .get_or_init(|| Outcome::of(self, arguments, true))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::ledger::{Ask, Ended, Limits, RefusedCall, Report};
-use super::{Admission, Fingerprint, Outcome, Place, digest};
+use super::{Admission, Fingerprint, Outcome, Place, digest, ended, identify};
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
@@ -36,10 +36,10 @@ impl Recalled<'_> {
 
 impl Admission {
     /// Why a recorded call would have been refused, if it would. Otherwise its outcome is recorded.
-    pub(crate) fn relive(
+    pub(crate) fn relive<'t>(
         &self,
         call: &Recalled<'_>,
-        tool: Option<&Tool>,
+        tool: impl FnOnce() -> Option<&'t Tool>,
         place: Place<'_>,
     ) -> Option<Failure> {
         let ask = Ask {
@@ -61,7 +61,7 @@ impl Admission {
         let ledger = self.ledger();
         let ruling = ledger.relive(place.session, &ask, report.as_ref()).ok()?;
         let stopped = ruling.reason.is_some();
-        stopped.then(|| self.failure(&ask, ruling, tool, None))
+        stopped.then(|| self.failure(&ask, ruling, tool(), None))
     }
 
     pub(crate) fn recall<'c>(
@@ -70,20 +70,22 @@ impl Admission {
         verdict: &Verdict<'_>,
         result: Option<&Checked<'_>>,
     ) -> Recalled<'c> {
-        let (fingerprint, tool) = (self.identify(call, verdict), verdict.tool());
+        let tool = verdict.tool();
         let name = match tool {
             Some(tool) if tool.name() != call.tool => Cow::Owned(tool.name().to_owned()),
             _ => call.tool.clone(),
         };
+        let (limits, shape) = self.of(Some(&name));
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         Recalled {
+            fingerprint: identify(call, verdict, &name, shape),
             tool: name,
-            fingerprint,
-            limits: self.limits(tool).limits,
+            limits: limits.limits,
             refused: refused(verdict),
             // The outcome of the result is not needed again, so it is not cached.
             ended: ran.and_then(|(tool, result)| {
-                self.ended(tool, result, || Outcome::of(result, verdict.arguments()))
+                let outcome = || Outcome::of(result, verdict.arguments(), limits.steps);
+                ended(tool, limits, result, outcome)
             }),
         }
     }

@@ -3,6 +3,7 @@
 //! Takes the outcomes of one answer of the model; the result does not depend on their order.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::session::Session;
 use crate::vocabulary::{Digest, Fingerprint};
@@ -152,7 +153,7 @@ impl Session {
 
     /// Records which tools only failed in this round, and whether they all failed the same way.
     fn count_errors(&mut self, pending: &[Pending], news: bool) {
-        let mut by_tool: Vec<&Pending> = pending
+        let mut by_tool: SmallVec<[&Pending; 1]> = pending
             .iter()
             .filter(|outcome| outcome.kind != OutcomeKind::Unknown)
             .collect();
@@ -209,6 +210,15 @@ impl CallMemory {
         let may_be_paid = spends && !self.failed;
         let current = self.changes == changes || may_be_paid;
         current && !(self.failed && self.news != news)
+    }
+
+    /// How often in a row it will have had this outcome, in this epoch.
+    pub(super) fn streak_with(&self, digest: Digest, epoch: u32) -> u32 {
+        if self.epoch == epoch && self.outcome == Some(digest) {
+            self.streak.saturating_add(1)
+        } else {
+            1
+        }
     }
 
     fn is_same(&self, group: &[Pending]) -> bool {

@@ -64,11 +64,31 @@ pub struct Session {
 impl Session {
     /// Decides whether this call may run. If so, it is counted.
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
-        self.enter(ask.at);
+        self.open_of(Digest::of(ask.tool), ask)
+    }
+
+    /// Records the outcome of an admitted call.
+    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
+        self.close_of(Digest::of(report.tool), report)
+    }
+
+    /// Both steps at once, for a recorded call.
+    pub(crate) fn relive(&mut self, ask: &Ask<'_>, report: Option<&Report<'_>>) -> Ruling {
         let tool = Digest::of(ask.tool);
-        let mut ruling = self.facts(ask, tool);
+        let ruling = self.open_of(tool, ask);
+        if let (None, Some(report)) = (ruling.reason, report) {
+            let turn = ruling.turn;
+            self.close_of(tool, &Report { turn, ..*report });
+        }
+        ruling
+    }
+
+    fn open_of(&mut self, tool: Digest, ask: &Ask<'_>) -> Ruling {
+        self.enter(ask.at);
+        let entry = self.entries.get(&ask.fingerprint);
+        let mut ruling = self.facts(ask, tool, entry);
         let objection = match ask.refused {
-            None => self.objection(ask, tool, &ruling),
+            None => self.objection(ask, tool, entry, &ruling),
             Some(refused) => self.count_refused(ask, tool, refused, &mut ruling),
         };
         match objection {
@@ -86,8 +106,7 @@ impl Session {
         ruling
     }
 
-    /// Records the outcome of an admitted call.
-    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
+    fn close_of(&mut self, tool: Digest, report: &Report<'_>) -> Noted {
         if report.turn != self.turn {
             // The user has sent a message in the meantime; this outcome belongs to an earlier turn.
             return Noted::default();
@@ -98,8 +117,8 @@ impl Session {
             changes,
             waits,
         } = report.ended;
-        let streak = self.streak_with(report.fingerprint, digest);
         let entry = self.entries.entry(report.fingerprint).or_default();
+        let streak = entry.streak_with(digest, self.epoch);
         if success == Success::Transient {
             // Parallel failures count once.
             if entry.transient == 0 || entry.waited != self.ordinal {
@@ -121,10 +140,11 @@ impl Session {
         let living = entry.living || waits;
         let same = entry.outcome == Some(digest);
         let failed = success == Success::Error;
-        let tool = Digest::of(report.tool);
-        let error_rounds = match self.tool_errors(tool, Some(digest)) {
-            rounds if failed => rounds.saturating_add(1),
-            _ => 0,
+        let error_rounds = if failed {
+            let known = self.tools.get(&tool);
+            self.tool_errors(known, Some(digest)).saturating_add(1)
+        } else {
+            0
         };
         self.pending.push(Pending {
             fingerprint: report.fingerprint,
@@ -190,24 +210,18 @@ impl Session {
     }
 
     /// Everything known about a call before the decision.
-    fn facts(&self, ask: &Ask<'_>, tool: Digest) -> Ruling {
+    fn facts(&self, ask: &Ask<'_>, tool: Digest, entry: Option<&CallMemory>) -> Ruling {
+        let tool = self.tools.get(&tool);
         let mut ruling = Ruling {
             turn: self.turn,
             refused_rounds: self.refused_rounds,
             turn_calls: self.calls.saturating_add(1),
-            tool_calls: self
-                .tools
-                .get(&tool)
-                .map_or(1, |tool| tool.calls.saturating_add(1)),
+            tool_calls: tool.map_or(1, |tool| tool.calls.saturating_add(1)),
             unknown_rounds: self.unknown_rounds.saturating_add(1),
             error_rounds: self.tool_errors(tool, ask.refused.map(|refused| refused.digest)),
             ..Ruling::default()
         };
-        if let Some(entry) = self
-            .entries
-            .get(&ask.fingerprint)
-            .filter(|entry| entry.outcome.is_some())
-        {
+        if let Some(entry) = entry.filter(|entry| entry.outcome.is_some()) {
             ruling.rounds_ago = self.ordinal.saturating_sub(entry.ordinal);
             ruling.failed = entry.failed;
             ruling.streak = if entry.epoch == self.epoch {
@@ -231,7 +245,13 @@ impl Session {
     }
 
     /// Why a call that is valid in itself may not run.
-    fn objection(&self, ask: &Ask<'_>, tool: Digest, facts: &Ruling) -> Option<(Reason, u32)> {
+    fn objection(
+        &self,
+        ask: &Ask<'_>,
+        tool: Digest,
+        entry: Option<&CallMemory>,
+        facts: &Ruling,
+    ) -> Option<(Reason, u32)> {
         if let Some(bound) = self.last_bound(&ask.limits) {
             return Some(bound);
         }
@@ -242,7 +262,6 @@ impl Session {
             return None;
         }
         let limits = &ask.limits;
-        let entry = self.entries.get(&ask.fingerprint);
         let seems_to_wait = entry.is_some_and(|entry| entry.living || entry.waits);
         // Two receipts for one payment do not make it a poll.
         let waits = limits.poller || (seems_to_wait && !limits.once);
@@ -320,7 +339,8 @@ impl Session {
     ) -> Option<(Reason, u32)> {
         let limits = &ask.limits;
         self.calls = self.calls.saturating_add(1);
-        facts.streak = self.streak_with(ask.fingerprint, refused.digest);
+        let entry = self.entries.get(&ask.fingerprint);
+        facts.streak = entry.map_or(1, |entry| entry.streak_with(refused.digest, self.epoch));
         // Beyond the hard limit nothing more is remembered.
         if self.calls <= limits.turn_calls {
             self.pending.push(Pending {
@@ -377,21 +397,9 @@ impl Session {
         entry.calls = entry.calls.saturating_add(1);
     }
 
-    /// How often in a row a call will have had this outcome.
-    fn streak_with(&self, fingerprint: Fingerprint, digest: Digest) -> u32 {
-        match self.entries.get(&fingerprint) {
-            Some(entry) if entry.epoch == self.epoch && entry.outcome == Some(digest) => {
-                entry.streak.saturating_add(1)
-            }
-            _ => 1,
-        }
-    }
-
     /// Consecutive rounds in which a tool failed the same way: with this digest, if one is given.
-    fn tool_errors(&self, tool: Digest, digest: Option<Digest>) -> u32 {
-        self.tools
-            .get(&tool)
-            .filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
+    fn tool_errors(&self, tool: Option<&ToolMemory>, digest: Option<Digest>) -> u32 {
+        tool.filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
     }
 }

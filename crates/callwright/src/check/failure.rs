@@ -76,7 +76,7 @@ pub(crate) fn tool_failed(
         FailureKind::Cancelled | FailureKind::NotStarted => Code::Cancelled,
         FailureKind::Defect => Code::ToolDefect,
     };
-    let once = tool.spec().is_once();
+    let once = tool.is_once();
     let next = match failure.next() {
         // It is unknown whether the call took effect.
         None if once && code == Code::Timeout => Some(Next::ChangeApproach),

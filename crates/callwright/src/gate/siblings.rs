@@ -101,7 +101,8 @@ impl Gate {
 
     /// Why a recorded call would have been refused, if it would. Otherwise its outcome is recorded.
     pub fn relive(&self, call: &Recalled<'_>, place: Place<'_>) -> Option<Failure> {
-        self.admission.relive(call, self.tool(call.tool()), place)
+        let tool = || self.tool(call.tool());
+        self.admission.relive(call, tool, place)
     }
 
     /// The same for the result of an admitted call, if it arrives later.

@@ -35,6 +35,8 @@ pub struct Tool {
     may_destroy_or_spend: OnceLock<bool>,
     /// Whether it is declared read-only and its name does not contradict that.
     only_reads: OnceLock<bool>,
+    /// Whether a call must not be repeated without asking.
+    is_once: OnceLock<bool>,
     /// Its parameters: all parts of its schema are looked through for them once.
     parameters: OnceLock<Parameters>,
 }
@@ -75,6 +77,7 @@ impl Tool {
             output_policy,
             may_destroy_or_spend: OnceLock::new(),
             only_reads: OnceLock::new(),
+            is_once: OnceLock::new(),
             parameters: OnceLock::new(),
             spec,
         }
@@ -84,6 +87,11 @@ impl Tool {
     pub(crate) fn only_reads(&self) -> bool {
         let is_read = self.spec.effect == Effect::Read;
         is_read && *self.only_reads.get_or_init(|| self.spec.only_reads())
+    }
+
+    /// See [`ToolSpec::is_once`]. Every failed call asks.
+    pub(crate) fn is_once(&self) -> bool {
+        *self.is_once.get_or_init(|| self.spec.is_once())
     }
 
     /// Whether any call may destroy or spend something, by declaration or by the name of the tool.

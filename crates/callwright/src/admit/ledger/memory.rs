@@ -212,14 +212,7 @@ impl Ledger for MemoryLedger {
         ask: &Ask<'_>,
         report: Option<&Report<'_>>,
     ) -> Result<Ruling, LedgerAway> {
-        Ok(self.with(session, |state| {
-            let ruling = state.open(ask);
-            if let (None, Some(report)) = (ruling.reason, report) {
-                let turn = ruling.turn;
-                state.close(&Report { turn, ..*report });
-            }
-            ruling
-        }))
+        Ok(self.with(session, |state| state.relive(ask, report)))
     }
 
     fn answer(&self, session: &str, reply: &Reply) -> Result<(), LedgerAway> {
