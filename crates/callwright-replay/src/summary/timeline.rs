@@ -4,8 +4,6 @@
 //! width of a piece follows from the times alone, so the order in which they came does not matter. Times that are far
 //! off, as from a wrong clock, cost one piece each and disturb nothing else.
 
-use std::collections::BTreeMap;
-
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -25,14 +23,15 @@ const MOST_DOUBLINGS: u32 = 36;
 pub struct Timeline<T> {
     /// A piece is two to the power of this many minutes.
     doublings: u32,
-    pieces: BTreeMap<i64, T>,
+    /// Sorted. A log is mostly in order, so nearly everything goes to the end.
+    pieces: Vec<(i64, T)>,
 }
 
 impl<T> Default for Timeline<T> {
     fn default() -> Self {
         Timeline {
             doublings: 0,
-            pieces: BTreeMap::new(),
+            pieces: Vec::new(),
         }
     }
 }
@@ -41,8 +40,24 @@ impl<T: Merge> Timeline<T> {
     /// Adds something that happened at a time, in microseconds since 1970.
     pub fn add(&mut self, time: i64, value: T) {
         let piece = time.div_euclid(FINEST_US) >> self.doublings;
-        merge_at(&mut self.pieces, piece, value);
+        self.merge_at(piece, value);
         self.fit();
+    }
+
+    fn merge_at(&mut self, piece: i64, value: T) {
+        match self.pieces.last_mut() {
+            Some((last, known)) if *last == piece => known.absorb(value),
+            Some((last, _)) if *last > piece => {
+                let known = self
+                    .pieces
+                    .binary_search_by_key(&piece, |(known, _)| *known);
+                match known {
+                    Ok(at) => self.pieces[at].1.absorb(value),
+                    Err(at) => self.pieces.insert(at, (piece, value)),
+                }
+            }
+            _ => self.pieces.push((piece, value)),
+        }
     }
 
     fn fit(&mut self) {
@@ -54,7 +69,7 @@ impl<T: Merge> Timeline<T> {
     fn halve(&mut self) {
         self.doublings += 1;
         for (piece, value) in std::mem::take(&mut self.pieces) {
-            merge_at(&mut self.pieces, piece >> 1, value);
+            self.merge_at(piece >> 1, value);
         }
     }
 }
@@ -143,24 +158,15 @@ impl<'de, T: Merge + Deserialize<'de>> Deserialize<'de> for Timeline<T> {
         }
         let mut timeline = Timeline {
             doublings: written.doublings,
-            pieces: BTreeMap::new(),
+            pieces: Vec::new(),
         };
         let mut piece = 0_i64;
         for (after, value) in written.pieces {
             piece = piece.wrapping_add(after);
-            merge_at(&mut timeline.pieces, piece, value);
+            timeline.merge_at(piece >> (timeline.doublings - written.doublings), value);
+            timeline.fit();
         }
-        timeline.fit();
         Ok(timeline)
-    }
-}
-
-fn merge_at<T: Merge>(pieces: &mut BTreeMap<i64, T>, piece: i64, value: T) {
-    match pieces.get_mut(&piece) {
-        Some(known) => known.absorb(value),
-        None => {
-            pieces.insert(piece, value);
-        }
     }
 }
 
@@ -173,7 +179,7 @@ impl<T: Merge> Merge for Timeline<T> {
             other.halve();
         }
         for (piece, value) in other.pieces {
-            merge_at(&mut self.pieces, piece, value);
+            self.merge_at(piece, value);
         }
         self.fit();
     }
