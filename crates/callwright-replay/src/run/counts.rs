@@ -12,7 +12,7 @@ use callwright::tool::Tool;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::sighting::Spot;
-use super::tools::ToolSet;
+use super::tools::KnownTool;
 use crate::conversation::Effect;
 use crate::judge::{Fault, JudgedCall, JudgedResult, measure};
 use crate::seen::{At, short};
@@ -31,8 +31,8 @@ const MOST_KEPT: usize = 2_000;
 /// How many bytes its clusters may take.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
-/// How many tools, each of which keeps the set in which it is declared alive. A fleet has a few dozen in use.
-const MOST_TOOLS: usize = 128;
+/// How many tools: a few kilobytes each. A fleet has a few dozen in use.
+const MOST_TOOLS: usize = 256;
 
 /// Values of parameters up to this many bytes of JSON are kept.
 const LONGEST_VALUE: usize = 100;
@@ -70,8 +70,7 @@ impl CallFacts<'_> {
 
 /// Counts per tool.
 struct ToolCounts {
-    /// The set of tools in which it was declared.
-    set: Arc<ToolSet>,
+    tool: Arc<KnownTool>,
     summary: ToolSummary,
     version: Version,
 }
@@ -80,7 +79,7 @@ struct ToolCounts {
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) summary: Summary,
-    /// Keyed by the address of the tool, which lives as long as its set.
+    /// By the address of the tool, which its counts keep alive.
     tools: AHashMap<usize, ToolCounts>,
 }
 
@@ -98,7 +97,7 @@ impl Counts {
     }
 
     /// A call of a tool, or of none if no tool has that name.
-    pub(super) fn call(&mut self, set: &Arc<ToolSet>, tool: Option<&Tool>, facts: &CallFacts<'_>) {
+    pub(super) fn call(&mut self, tool: Option<&Arc<KnownTool>>, facts: &CallFacts<'_>) {
         let CallFacts {
             at, session, tally, ..
         } = facts;
@@ -108,13 +107,14 @@ impl Counts {
             input.first = earliest(input.first, Some(time));
             input.last = input.last.max(Some(time));
         }
-        if let Some(session) = session {
-            self.summary.sessions.add(*session);
-        }
         let Some(tool) = tool else {
+            // Those of known tools are added to these in the end.
+            if let Some(session) = session {
+                self.summary.sessions.add(*session);
+            }
             return;
         };
-        let counts = self.tool(set, tool);
+        let counts = self.tool(tool);
         counts.version.calls += 1;
         counts.summary.tally.absorb(*tally);
         counts.summary.latency_us += facts.latency_us;
@@ -145,30 +145,32 @@ impl Counts {
         }
     }
 
-    fn tool(&mut self, set: &Arc<ToolSet>, tool: &Tool) -> &mut ToolCounts {
-        let counts = self.tools.entry(std::ptr::from_ref(tool).addr());
+    fn tool(&mut self, tool: &Arc<KnownTool>) -> &mut ToolCounts {
+        let counts = self.tools.entry(Arc::as_ptr(tool).addr());
         counts.or_insert_with(|| ToolCounts {
-            set: Arc::clone(set),
+            tool: Arc::clone(tool),
             summary: ToolSummary::default(),
             version: Version::default(),
         })
     }
 
     /// A result that came after its call was counted.
-    pub(super) fn late_result(&mut self, set: &Arc<ToolSet>, tool: &Tool, tally: Tally) {
+    pub(super) fn late_result(&mut self, tool: &Arc<KnownTool>, tally: Tally) {
         self.summary.calls.absorb(tally);
-        self.tool(set, tool).summary.tally.absorb(tally);
+        self.tool(tool).summary.tally.absorb(tally);
     }
 
     /// Records the values of a valid call, if it is sampled.
-    pub(super) fn sample(&mut self, tool: &Tool, arguments: &Value<'_>, hash: u64) {
+    pub(super) fn sample(
+        &mut self,
+        (tool, known): (&Tool, &Arc<KnownTool>),
+        arguments: &Value<'_>,
+        hash: u64,
+    ) {
         if !hash.is_multiple_of(SAMPLED) {
             return;
         }
-        let Some(counts) = self.tools.get_mut(&std::ptr::from_ref(tool).addr()) else {
-            return;
-        };
-        counts.summary.sampled += 1;
+        self.tool(known).summary.sampled += 1;
         let secrecy = Secrecy::of_arguments(tool, arguments);
         for (name, value) in arguments.as_object().unwrap_or_default() {
             let at = Path::root().key(name);
@@ -246,15 +248,14 @@ impl Counts {
     pub(super) fn stopped(
         &mut self,
         code: &str,
-        (name, tool): (&str, Option<&Tool>),
+        (name, tool): (&str, Option<&Arc<KnownTool>>),
         facts: &CallFacts<'_>,
         result_bytes: u64,
         shown: String,
     ) {
         self.tally(facts);
-        let address = tool.map(|tool| std::ptr::from_ref(tool).addr());
-        if let Some(counts) = address.and_then(|address| self.tools.get_mut(&address)) {
-            counts.summary.tally.absorb(facts.tally);
+        if let Some(tool) = tool {
+            self.tool(tool).summary.tally.absorb(facts.tally);
         }
         let stopped = self.summary.loops.entry(code.to_owned()).or_default();
         stopped.absorb(Stopped {
@@ -274,25 +275,19 @@ impl Counts {
     /// What became known about calls.
     pub(super) fn effects(&mut self, effects: &mut Vec<Effect>) {
         for effect in effects.drain(..) {
-            let mut known = Cluster {
-                led_to: effect.led_to,
-                ..Cluster::default()
-            };
-            if let Some(at) = effect.at.filter(|_| effect.led_to.ran_fine > 0) {
-                known.add_fine(at, effect.led_to.ran_fine);
-            }
-            self.summary.clusters.add(effect.cluster, known);
+            self.summary.clusters.update(&effect.cluster, |cluster| {
+                cluster.led_to.absorb(effect.led_to);
+                if let Some(at) = effect.at.filter(|_| effect.led_to.ran_fine > 0) {
+                    cluster.add_fine(at, effect.led_to.ran_fine);
+                }
+            });
         }
     }
 
     /// Everything that was counted.
     pub(super) fn into_summary(mut self) -> Summary {
-        let mut tools: Vec<(usize, ToolCounts)> = self.tools.into_iter().collect();
-        tools.sort_unstable_by_key(|(address, _)| *address);
-        for (address, mut counts) in tools {
-            let Some((name, declared)) = counts.set.declared(address) else {
-                continue;
-            };
+        for mut counts in self.tools.into_values() {
+            let KnownTool { name, declared } = counts.tool.as_ref();
             if let Some(declared) = declared {
                 let version = Version {
                     declared: declared.text.clone(),
@@ -301,7 +296,9 @@ impl Counts {
                 };
                 counts.summary.versions.add(declared.hash.clone(), version);
             }
-            self.summary.tools.add(name.to_owned(), counts.summary);
+            let sessions = counts.summary.sessions.clone();
+            self.summary.sessions.absorb(sessions);
+            self.summary.tools.add(name.clone(), counts.summary);
         }
         self.summary
     }

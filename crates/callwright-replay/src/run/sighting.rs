@@ -37,7 +37,8 @@ pub(super) enum Sighted<'p> {
         /// Whether other records may show it again, as requests show the whole conversation.
         shown_again: bool,
     },
-    Result(SeenResult<'p>),
+    /// In a box, since sightings are moved and nearly all are calls.
+    Result(Box<SeenResult<'p>>),
 }
 
 /// The tools that judge. Given tools are borrowed, so that workers do not contend for a reference count.
@@ -156,7 +157,7 @@ fn sort_out<'p>(
                 shown_again: is_chat || seen.in_history,
                 seen,
             },
-            Seen::Result(result) => Sighted::Result(result),
+            Seen::Result(result) => Sighted::Result(Box::new(result)),
         };
         let set = match (tools, &what) {
             (Tools::Given(set), _) => JudgingSet::Given(set),

@@ -21,6 +21,7 @@ use crate::judge::Judge;
 use crate::read::{Reader, Reading, RecordPlace};
 use crate::seen::{LONGEST_NAME, Seen};
 use crate::source::{Input, Pieces};
+use crate::summary::Summary;
 
 /// How many bytes of a log's newest declarations are kept: those of a few thousand tools.
 const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
@@ -161,12 +162,16 @@ impl ToolStore {
         self.given.is_some()
     }
 
-    /// Visits all known tools, one by one: compiled, all of them together could be very large.
-    pub(super) fn each_declared(&self, each: &mut impl FnMut(&ToolSet)) {
+    /// See [`super::tools::Tools::add_idle`]. One tool after another: compiled, all of them together could be very
+    /// large.
+    pub(super) fn add_idle(&self, summary: &mut Summary) {
         let newest = std::mem::take(&mut self.known().newest);
-        for spec in newest.values() {
-            let set = self.compile(vec![spec.unpacked()], true);
-            set.iter().for_each(&mut *each);
+        for (name, spec) in newest {
+            if summary.tools.get(&name).is_none()
+                && let Ok(set) = self.compile(vec![spec.unpacked()], true)
+            {
+                set.add_idle(summary);
+            }
         }
     }
 

@@ -3,10 +3,11 @@
 //! A request carries the tools that the model was offered, and its calls are judged by these. Anything else in a log
 //! is judged by the newest declaration of each tool anywhere in it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use ahash::AHashMap;
 use callwright::admit::Ledger;
+use callwright::tool::Tool;
 use callwright::validate::SchemaCache;
 use callwright::wire::{self, Provider};
 use callwright::{Error, Policy, ToolSpec};
@@ -58,26 +59,9 @@ impl Tools {
     /// Adds declared tools that were never called to a summary: a report names them too. Their declaration is left
     /// out: nothing is said about it, and a part of a log in which they are called has it.
     pub(super) fn add_idle(&self, summary: &mut Summary) {
-        let mut add = |set: &ToolSet| {
-            for (name, declared) in set.declared.values() {
-                let Some(declared) = declared
-                    .as_ref()
-                    .filter(|_| summary.tools.get(name).is_none())
-                else {
-                    continue;
-                };
-                let version = Version {
-                    quarantined: declared.quarantined.clone(),
-                    ..Version::default()
-                };
-                let mut idle = ToolSummary::default();
-                idle.versions.add(declared.hash.clone(), version);
-                summary.tools.add(name.clone(), idle);
-            }
-        };
         match self {
-            Tools::Given(set) => add(set),
-            Tools::Stored(store) => store.each_declared(&mut add),
+            Tools::Given(set) => set.add_idle(summary),
+            Tools::Stored(store) => store.add_idle(summary),
         }
     }
 }
@@ -86,9 +70,16 @@ impl Tools {
 #[derive(Debug)]
 pub struct ToolSet {
     judge: Arc<Judge>,
-    /// The name of each tool and its declaration, by the address of the compiled tool. Calls of an undeclared tool
-    /// are counted, but cannot be judged.
-    declared: HashMap<usize, (String, Option<Declaration>)>,
+    /// By the address of the compiled tool.
+    tools: AHashMap<usize, Arc<KnownTool>>,
+}
+
+/// A tool as it is counted: it takes a fiftieth of the memory of a compiled one, and may outlive it.
+#[derive(Debug)]
+pub(super) struct KnownTool {
+    pub(super) name: String,
+    /// Calls of an undeclared tool are counted, but cannot be judged.
+    pub(super) declared: Option<Declaration>,
 }
 
 /// How a tool was declared.
@@ -128,11 +119,14 @@ impl ToolSet {
                     quarantined: tool.quarantined().map(str::to_owned),
                 }
             });
-            let address = std::ptr::from_ref(tool).addr();
-            (address, (tool.name().to_owned(), declared))
+            let known = KnownTool {
+                name: tool.name().to_owned(),
+                declared,
+            };
+            (std::ptr::from_ref(tool).addr(), Arc::new(known))
         });
         ToolSet {
-            declared: tools.collect(),
+            tools: tools.collect(),
             judge: Arc::new(judge),
         }
     }
@@ -144,14 +138,30 @@ impl ToolSet {
 
     /// About how many bytes its declarations have.
     pub(super) fn declared_bytes(&self) -> usize {
-        let declared = self.declared.values().filter_map(|(_, it)| it.as_ref());
+        let declared = self.tools.values().filter_map(|it| it.declared.as_ref());
         declared.map(|it| it.text.len()).sum()
     }
 
-    /// The name of the tool at this address, and how it was declared, if it was.
-    pub(super) fn declared(&self, address: usize) -> Option<(&str, Option<&Declaration>)> {
-        let (name, declared) = self.declared.get(&address)?;
-        Some((name, declared.as_ref()))
+    /// See [`Tools::add_idle`].
+    pub(super) fn add_idle(&self, summary: &mut Summary) {
+        for KnownTool { name, declared } in self.tools.values().map(AsRef::as_ref) {
+            let is_idle = summary.tools.get(name).is_none();
+            let Some(declared) = declared.as_ref().filter(|_| is_idle) else {
+                continue;
+            };
+            let version = Version {
+                quarantined: declared.quarantined.clone(),
+                ..Version::default()
+            };
+            let mut idle = ToolSummary::default();
+            idle.versions.add(declared.hash.clone(), version);
+            summary.tools.add(name.clone(), idle);
+        }
+    }
+
+    /// A tool of this set, as it is counted.
+    pub(super) fn known(&self, tool: &Tool) -> Option<&Arc<KnownTool>> {
+        self.tools.get(&std::ptr::from_ref(tool).addr())
     }
 }
 

@@ -12,13 +12,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use callwright::Verdict;
 use callwright::json::{Path, Value};
 use callwright::secrecy::Secrecy;
-use callwright::tool::Tool;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::against::Against;
 use super::counts::{CallFacts, Counts};
 use super::sighting::{JudgingSet, Sighted, Sighting, Spot, sightings};
-use super::tools::Tools;
+use super::tools::{ToolSet, Tools};
 use super::turn::{CallTurn, LateResult, Prepared, TurnOutcome, prepare, take_turn};
 use super::turnstile::Turnstile;
 use crate::conversation::{Conversations, Effect};
@@ -61,34 +60,42 @@ impl Shared {
         let ticket = self.turnstile.ticket(turn);
         let mut effects = Vec::new();
         let waiting = self.before_turn(piece, reader, counts, &mut effects);
+        // Of the counted ones there is nothing left to prepare.
         let prepared: Vec<Option<Prepared<'_, '_>>> = waiting
             .iter()
-            .map(|waiting| match waiting {
-                Waiting::Counted(_) => None,
-                Waiting::Whole(sighting) => prepare(sighting, sighting.answer().map(Cow::Borrowed)),
-            })
+            .filter_map(Waiting::whole)
+            .map(|sighting| prepare(sighting, sighting.answer().map(Cow::Borrowed)))
             .collect();
         let mut outcomes = Vec::with_capacity(waiting.len());
         if !waiting.is_empty() {
             ticket.wait();
             let mut conversations = self.conversations();
-            for (waiting, prepared) in waiting.iter().zip(&prepared) {
+            let mut prepared = prepared.iter();
+            for waiting in &waiting {
                 let known = effects.len();
-                outcomes.push(waiting.take_turn(
-                    &self.tools,
-                    prepared.as_ref(),
-                    &mut conversations,
-                    &mut effects,
-                ));
+                outcomes.push(match waiting {
+                    Waiting::Counted(call) => {
+                        let gate = call.set.judge().gate();
+                        TurnOutcome::Call(call.turn.take(gate, &mut conversations, &mut effects))
+                    }
+                    Waiting::Whole(sighting) => take_turn(
+                        (sighting, &self.tools),
+                        prepared.next().and_then(Option::as_ref),
+                        &mut conversations,
+                        &mut effects,
+                    ),
+                });
                 happened_at(waiting.time(), &mut effects[known..]);
             }
         }
         drop(ticket);
         counts.effects(&mut effects);
-        for ((waiting, prepared), outcome) in waiting.iter().zip(&prepared).zip(outcomes) {
+        let mut prepared = prepared.iter();
+        for (waiting, outcome) in waiting.iter().zip(outcomes) {
             match (waiting, outcome) {
                 (Waiting::Whole(sighting), outcome) => {
-                    self.count(sighting, prepared.as_ref(), outcome, counts);
+                    let prepared = prepared.next().and_then(Option::as_ref);
+                    self.count(sighting, prepared, outcome, counts);
                 }
                 (Waiting::Counted(call), TurnOutcome::Call(Some(code))) => {
                     count_stopped_again(code, call, reader, counts);
@@ -159,7 +166,8 @@ impl Shared {
             (Sighted::Call { seen, .. }, Some(prepared), TurnOutcome::Call(stopped)) => {
                 self.count_call(sighting, seen, prepared, counts);
                 if let Some(code) = stopped {
-                    count_stopped(code, sighting.spot, seen, &prepared.judged, counts);
+                    let at = (sighting.set.as_ref(), sighting.spot);
+                    count_stopped(code, at, seen, &prepared.judged, counts);
                 }
             }
             (_, _, TurnOutcome::Result(late)) => self.count_late(sighting, &late, counts),
@@ -179,14 +187,13 @@ impl Shared {
         let result = judged.result.as_ref();
         let mut tally = result.map(tally_of).unwrap_or_default();
         tally.calls = 1;
-        let is_declared = |tool: &Tool| {
-            let declared = sighting.set.declared(std::ptr::from_ref(tool).addr());
-            declared.is_some_and(|(_, declaration)| declaration.is_some())
-        };
+        let tool = judged.verdict.tool();
+        let known = tool.and_then(|tool| sighting.set.known(tool));
+        let is_declared = known.is_some_and(|tool| tool.declared.is_some());
         match &judged.verdict {
             Verdict::Repaired(_) => tally.repaired = 1,
             Verdict::Refused(_) => tally.refused = 1,
-            Verdict::Valid(valid) if valid.is_unjudged() || !is_declared(valid.tool()) => {
+            Verdict::Valid(valid) if valid.is_unjudged() || !is_declared => {
                 tally.unjudged = 1;
             }
             Verdict::Valid(_) => {
@@ -210,10 +217,9 @@ impl Shared {
             latency_us: call.latency_us.unwrap_or_default(),
             arguments: &arguments,
         };
-        let tool = judged.verdict.tool();
-        counts.call(&sighting.set, tool, &facts);
-        if let (Verdict::Valid(valid), Some(tool)) = (&judged.verdict, tool) {
-            counts.sample(tool, valid.arguments(), sighting.spot.hash);
+        counts.call(known, &facts);
+        if let (Verdict::Valid(valid), Some(both)) = (&judged.verdict, tool.zip(known)) {
+            counts.sample(both, valid.arguments(), sighting.spot.hash);
         }
         if !judged.faults.is_empty() {
             counts.faults(judged, &facts);
@@ -233,7 +239,9 @@ impl Shared {
             return;
         };
         let tally = tally_of(result);
-        counts.late_result(&late.set, tool, tally);
+        if let Some(known) = late.set.known(tool) {
+            counts.late_result(known, tally);
+        }
         let at = At {
             session: call.session.as_deref().map(Cow::Borrowed),
             time: call.time,
@@ -261,6 +269,10 @@ impl Shared {
 }
 
 /// Something that waits for the piece's turn.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a piece of call lines has only the larger kind"
+)]
 enum Waiting<'p> {
     /// A call that was counted.
     Counted(CountedCall<'p>),
@@ -279,7 +291,7 @@ struct CountedCall<'p> {
     set: JudgingSet<'p>,
 }
 
-impl Waiting<'_> {
+impl<'p> Waiting<'p> {
     fn time(&self) -> Option<i64> {
         match self {
             Waiting::Counted(call) => call.time,
@@ -287,21 +299,10 @@ impl Waiting<'_> {
         }
     }
 
-    fn take_turn(
-        &self,
-        tools: &Tools,
-        prepared: Option<&Prepared<'_, '_>>,
-        conversations: &mut Conversations,
-        effects: &mut Vec<Effect>,
-    ) -> TurnOutcome<'_> {
+    fn whole(&self) -> Option<&Sighting<'p>> {
         match self {
-            Waiting::Whole(sighting) => {
-                take_turn((sighting, tools), prepared, conversations, effects)
-            }
-            Waiting::Counted(call) => {
-                let gate = call.set.judge().gate();
-                TurnOutcome::Call(call.turn.take(gate, conversations, effects))
-            }
+            Waiting::Counted(_) => None,
+            Waiting::Whole(sighting) => Some(sighting),
         }
     }
 }
@@ -333,7 +334,7 @@ fn count_stopped_again(
     if let Some(Seen::Call(seen)) = shown.nth(call.place) {
         let answer = seen.answer.as_ref().map(Cow::Borrowed);
         let judged = call.set.judge().judge(&seen.call, answer);
-        count_stopped(code, call.spot, seen, &judged, counts);
+        count_stopped(code, (&call.set, call.spot), seen, &judged, counts);
     }
 }
 
@@ -341,7 +342,7 @@ fn count_stopped_again(
 #[cold]
 fn count_stopped(
     code: &'static str,
-    spot: Spot<'_>,
+    (set, spot): (&ToolSet, Spot<'_>),
     call: &SeenCall<'_>,
     judged: &JudgedCall<'_>,
     counts: &mut Counts,
@@ -367,7 +368,8 @@ fn count_stopped(
         _ => String::new(),
     };
     let shown = format!("{name} {shown}");
-    counts.stopped(code, (name, tool), &facts, bytes, shown);
+    let known = tool.and_then(|tool| set.known(tool));
+    counts.stopped(code, (name, known), &facts, bytes, shown);
 }
 
 fn tally_of(result: &JudgedResult<'_>) -> Tally {
