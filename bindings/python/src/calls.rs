@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{from_python, to_python, type_name};
+use crate::convert::{from_python, sent_text, to_python, type_name};
 use crate::fault;
 use crate::keys::Keys;
 
@@ -110,10 +110,10 @@ fn named<'py>(tool: &Bound<'py, PyAny>, arguments: &Bound<'py, PyAny>) -> PyResu
         let why = format!("with arguments, the first value is the name of a tool, found {kind}");
         return Err(PyTypeError::new_err(why));
     };
-    let name = name.to_str()?.to_owned();
+    let name = sent_text(name)?.into_owned();
     if let Ok(text) = arguments.cast::<PyString>() {
         return Ok(Incoming {
-            call: callwright::Call::from_text(name, text.to_str()?.to_owned()),
+            call: callwright::Call::from_text(name, sent_text(text)?.into_owned()),
             sent: None,
         });
     }
@@ -141,7 +141,12 @@ fn shaped<'py>(gate: &Gate, call: &Bound<'py, PyAny>) -> PyResult<Incoming<'py>>
         });
     }
     if let Ok(line) = call.cast::<PyString>() {
-        let call = wire::read_line(line.to_str()?).map_err(told)?.into_owned();
+        let line = sent_text(line)?;
+        if gate.tool(&line).is_some() {
+            let why = format!("the arguments of `{line}` are missing; without any, they are {{}}");
+            return Err(PyTypeError::new_err(why));
+        }
+        let call = wire::read_line(&line).map_err(told)?.into_owned();
         return Ok(Incoming { call, sent: None });
     }
     if call.is_instance_of::<PyDict>() {

@@ -3,6 +3,8 @@
 //! Nothing is lost on the way into Python: integers keep all their digits. From Python, only what JSON can represent is
 //! accepted; anything else is a `TypeError` or a `ValueError` that names the place.
 
+use std::borrow::Cow;
+
 use callwright::json::{Path, Value, read_value};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -191,6 +193,16 @@ fn read_items<'py>(
         }
     }
     Ok(Value::Array(read_items))
+}
+
+/// A text that a model wrote. Half a surrogate pair becomes the escape that JSON has for it, so that the gate can judge it.
+pub(crate) fn sent_text<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let escaped = text.call_method1("encode", ("utf-8", "backslashreplace"))?;
+    let escaped = String::from_utf8(escaped.extract()?)?;
+    Ok(Cow::Owned(escaped))
 }
 
 fn read_text(text: &Bound<'_, PyString>) -> Result<String, NotJson> {

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::calls::{Call, Incoming};
-use crate::convert::{from_python, text_to_python, to_python};
+use crate::convert::{from_python, sent_text, text_to_python, to_python};
 use crate::events::Recipe;
 use crate::fault;
 use crate::guards::GuardHandle;
@@ -75,8 +75,9 @@ impl Gate {
     ) -> PyResult<Verdict> {
         if let Some(arguments) = arguments
             && let (Ok(tool), Ok(text)) = (call.cast::<PyString>(), arguments.cast::<PyString>())
+            && let (Ok(name), Ok(sent)) = (tool.to_str(), text.to_str())
         {
-            return self.judge_text(py, tool, text, id, finish_reason);
+            return self.judge_text(py, (tool, name), (text, sent), id, finish_reason);
         }
         let gate = self.handle.guard.gate();
         let incoming = Incoming::read(gate, call, arguments, id, finish_reason)?;
@@ -91,7 +92,7 @@ impl Gate {
         let gate = self.handle.guard.gate();
         let is_valid = |call| matches!(gate.judge(&call), callwright::Verdict::Valid(_));
         Ok(match arguments.cast::<PyString>() {
-            Ok(text) => is_valid(callwright::Call::from_text(tool, text.to_str()?)),
+            Ok(text) => is_valid(callwright::Call::from_text(tool, sent_text(text)?)),
             Err(_) => is_valid(callwright::Call::from_value(tool, from_python(arguments)?)),
         })
     }
@@ -299,14 +300,13 @@ impl Gate {
     fn judge_text<'py>(
         &self,
         py: Python<'py>,
-        tool: &Bound<'py, PyString>,
-        text: &Bound<'py, PyString>,
+        (tool, name): (&Bound<'py, PyString>, &str),
+        (text, sent): (&Bound<'py, PyString>, &str),
         id: Option<&Bound<'py, PyAny>>,
         finish_reason: Option<&str>,
     ) -> PyResult<Verdict> {
         let gate = self.handle.guard.gate();
-        let sent = text.to_str()?;
-        let mut call = callwright::Call::from_text(tool.to_str()?, sent);
+        let mut call = callwright::Call::from_text(name, sent);
         call.id = id.map(from_python).transpose()?;
         if let Some(reason) = finish_reason {
             call.completeness = Completeness::from_finish_reason(reason);

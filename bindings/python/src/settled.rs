@@ -47,7 +47,7 @@ impl Settled {
         self.settled.settled().verdict.name()
     }
 
-    /// `passed`, `warned`, `partial`, `refused` or `failed`: what it said about the result, if there is one.
+    /// What it said about the result, if there is one: `ok` if the model gets it unchanged, else `refused`.
     #[getter]
     fn output_verdict(&self) -> Option<&'static str> {
         let result = self.settled.settled().result.as_ref();

@@ -449,3 +449,17 @@ callwright.Gate([{"name": "search", "inputSchema": {"type": "object"}}])
 print([name for name in ("asyncio", "pydantic", "pyarrow") if name in sys.modules])
 """
     assert run(program).stdout == "[]\n"
+
+
+def test_half_a_surrogate_pair_in_what_a_model_wrote() -> None:
+    gate = callwright.Gate([{"name": "find", "inputSchema": {"properties": {"query": {"type": "string"}}}}])
+    assert gate.judge("find", '{"query": "\ud800"}').to_json() == gate.judge("find", '{"query": "\\ud800"}').to_json()
+    assert gate.judge("find", '{"query": 1\ud800}').failure["code"] == "invalid_json"
+    assert gate.judge("fi\ud800nd", "{}").failure["code"] == "unknown_tool"
+    assert not gate.accepts("find", '{"query": 1\ud800}')
+
+
+def test_a_name_without_arguments() -> None:
+    gate = callwright.Gate([{"name": "ping", "inputSchema": {"type": "object"}}])
+    with pytest.raises(TypeError, match="the arguments of `ping` are missing; without any, they are {}"):
+        gate.judge("ping")

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import datetime
+import decimal
 import enum
+import json
+import pathlib
+import sys
 import threading
 import time
+import uuid
 from typing import Annotated, Any, Literal, Optional, TypedDict, Union
 
 import pydantic
@@ -321,3 +327,131 @@ def test_repr() -> None:
 
     assert repr(Toolbox([ping])) == "<Toolbox of ping>"
     assert isinstance(ping, Tool)
+
+
+def test_equal_failures_look_equal() -> None:
+    """A thread may be done before or after its result is asked for, which must not show in the failure."""
+
+    @tool
+    def broken(query: str) -> str:
+        raise KeyError(query)
+
+    seen = set()
+    with Toolbox([broken]) as box:
+        for number in range(100):
+            results = [box.invoke("broken", {"query": "tea"}, session=str(number), turn=1, round=at) for at in range(4)]
+            seen.add(tuple(result.failure["code"] for result in results))
+    assert seen == {("tool_error", "tool_error", "tool_error", "repeated_call")}
+
+
+def test_a_bug_in_a_tool_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    @tool
+    def broken() -> str:
+        raise KeyError("shelf")
+
+    with Toolbox([broken]) as box:
+        assert "internal error" in box.invoke("broken", {}).text
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("callwright", "ERROR")
+    assert "KeyError: 'shelf'" in caplog.text and "futures" not in caplog.text
+
+
+def test_a_tool_that_exits_has_failed() -> None:
+    @tool
+    def leaves() -> str:
+        sys.exit(2)
+
+    @tool
+    async def leaves_later() -> str:
+        sys.exit(2)
+
+    with Toolbox([leaves, leaves_later]) as box:
+        assert box.invoke("leaves", {}).failure["code"] == "tool_error"
+        assert box.invoke("leaves_later", {}).failure["code"] == "tool_error"
+        assert asyncio.run(box.ainvoke("leaves", {})).failure["code"] == "tool_error"
+        assert asyncio.run(box.ainvoke("leaves_later", {})).failure["code"] == "tool_error"
+
+
+def test_an_async_tool_inside_a_running_loop() -> None:
+    @tool
+    async def slow() -> str:
+        return "done"
+
+    async def main() -> None:
+        with pytest.raises(RuntimeError, match="await toolbox.ainvoke"):
+            box.invoke("slow", {})
+        assert (await box.ainvoke("slow", {})).text == "done"
+
+    box = Toolbox([slow])
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), 1e300])
+def test_a_timeout_outside_the_range_of_a_policy(timeout: float) -> None:
+    with pytest.raises(ValueError, match="ping: timeout: expected seconds from 0.001 to 86400"):
+        tool(name="ping", timeout=timeout)(lambda: None)
+
+
+def test_wrong_options_name_the_tool() -> None:
+    with pytest.raises(ValueError, match="ping: effect: expected one of unknown, read, write, destructive, got 'reed'"):
+        tool(name="ping", effect="reed")(lambda: None)
+    with pytest.raises(ValueError, match="next: expected one of fix_arguments"):
+        ToolFailure("c", "d", next="banana")
+    with pytest.raises(ValueError, match="retry_after: expected seconds from 0"):
+        TransientFailure("later", retry_after=float("nan"))
+
+    class Shop:
+        def search(self, query: str) -> str:
+            return query
+
+    with pytest.raises(TypeError, match="search: a method needs its object"):
+        tool(Shop.search)
+    assert Toolbox([Shop().search]).invoke("search", {"query": "tea"}).text == "tea"
+
+
+def test_every_next_step_is_known_to_the_gate() -> None:
+    from callwright import _toolbox
+
+    @tool
+    def fails(step: str) -> str:
+        raise ToolFailure("c", "It did not work.", next=step)
+
+    with Toolbox([fails]) as box:
+        for step in _toolbox._NEXT:
+            assert box.invoke("fails", {"step": step}).failure["next"] == step
+
+
+def test_a_failure_with_half_a_surrogate_pair() -> None:
+    @tool
+    def reads() -> str:
+        raise ToolFailure("missing", "There is no file caf\udce9.txt.")
+
+    assert "caf" in Toolbox([reads]).invoke("reads", {}).text
+
+
+def test_ordinary_results_are_json() -> None:
+    @tool
+    def everything() -> Any:
+        return {
+            "day": datetime.date(2026, 11, 18),
+            "at": datetime.datetime(2026, 11, 18, 12, 30),
+            "price": decimal.Decimal("1.10"),
+            "id": uuid.UUID(int=1),
+            "colour": Colour.RED,
+            "tags": {"b", "a"},
+            "path": pathlib.PurePosixPath("a/b"),
+            1: [(1, 2)],
+            None: True,
+        }
+
+    assert json.loads(Toolbox([everything]).invoke("everything", {}).text) == {
+        "day": "2026-11-18",
+        "at": "2026-11-18T12:30:00",
+        "price": "1.10",
+        "id": "00000000-0000-0000-0000-000000000001",
+        "colour": "red",
+        "tags": ["a", "b"],
+        "path": "a/b",
+        "1": [[1, 2]],
+        "null": True,
+    }

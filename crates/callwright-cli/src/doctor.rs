@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use callwright_mcp::config::guard::{self, State};
 use clap::Args;
 
+use crate::init::script_or_program;
 use crate::input::{self, printable, shown};
 use crate::mcp_clients::{Folders, LARGEST_CONFIGURATION, McpClient, describe};
 use crate::{CommandOutcome, version};
@@ -42,7 +43,7 @@ const PROGRAMS: [(&[&str], &str); 6] = [
 
 pub(crate) fn run(_: &DoctorArguments) -> Result<CommandOutcome> {
     let mut report = format!("callwright {}\n", version::LONG.replace('\n', "\n  "));
-    if let Ok(own) = env::current_exe() {
+    if let Some(own) = script_or_program().or_else(|| env::current_exe().ok()) {
         report += &format!("  program   {}\n", shown(&own));
     }
     let unreadable = clients(&mut report);

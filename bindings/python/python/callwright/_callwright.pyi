@@ -86,7 +86,7 @@ class Settled:
     def verdict(self) -> str: ...
     @property
     def output_verdict(self) -> str | None:
-        """``passed``, ``warned``, ``partial``, ``refused`` or ``failed``; ``None`` without a result."""
+        """``ok`` if the model gets the result unchanged, else ``refused``; ``None`` without a result."""
     @property
     def failure(self) -> dict[str, Any] | None: ...
     @property

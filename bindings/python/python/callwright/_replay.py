@@ -40,6 +40,8 @@ def replay(
 
 
 def _rows(records: Any, column: str | None) -> tuple[Iterable[Any] | None, list[str]]:
+    if records is None or isinstance(records, (dict, bytes)):
+        raise TypeError(f"records: expected a path, paths, a table or an iterable of records, got {type(records).__name__}")
     paths = _paths(records)
     if paths is None:
         return (_table(records, column) if _is_table(records) else records), []

@@ -12,14 +12,17 @@ import contextvars
 import dataclasses
 import functools
 import inspect
+import logging
 import random
 import time
 import traceback
 import typing
 from collections.abc import Awaitable, Callable, Iterable
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
 from ._callwright import Settled, Ticket
+from ._results import plain
 from ._types import Objections, codec, load_members, parameters, pointer
 
 if TYPE_CHECKING:
@@ -28,11 +31,22 @@ if TYPE_CHECKING:
 #: How many threads the functions of one toolbox may use, including those that timed out.
 _MOST_THREADS = 64
 
+#: How many seconds a tool may take, as in a policy file.
+_SHORTEST, _LONGEST = 0.001, 86_400.0
+
+_EFFECTS = ("unknown", "read", "write", "destructive")
+_NEXT = ("fix_arguments", "retry_same", "retry_later", "change_approach", "continue", "ask_user", "stop")
+
+#: Gets the exceptions that are bugs in a tool, which the model must not see.
+_log = logging.getLogger("callwright")
+
 
 class ToolFailure(Exception):
     """A failure in the tool's own words: a stable code for programs, and a sentence for the model.
 
-    Any other exception is a bug in the tool: the model gets a short safe line, and the details go to the operator.
+    Any other exception is a bug in the tool: the model gets a short safe line, and the details go to the operator: to
+    the logger ``callwright``, and with the event. ``next`` is what the model should do: ``fix_arguments``,
+    ``retry_same``, ``retry_later``, ``change_approach``, ``continue``, ``ask_user`` or ``stop``.
     """
 
     kind = "reported"
@@ -47,8 +61,10 @@ class ToolFailure(Exception):
         next: str | None = None,
     ) -> None:
         super().__init__(f"{code}: {detail}")
-        self.code, self.detail, self.hint, self.next = code, detail, hint, next
-        self.recommendations = list(recommendations)
+        if next is not None and next not in _NEXT:
+            raise ValueError(f"next: expected one of {', '.join(_NEXT)}, got {next!r}")
+        self.code, self.detail, self.hint, self.next = _text(code), _text(detail), hint and _text(hint), next
+        self.recommendations = [_text(line) for line in recommendations]
 
     def outcome(self) -> dict[str, Any]:
         """The failure in the form that the gate takes."""
@@ -69,6 +85,8 @@ class TransientFailure(ToolFailure):
 
     def __init__(self, detail: str, *, code: str | None = None, retry_after: float | None = None, **more: Any) -> None:
         super().__init__(code or "transient", detail, **more)
+        if retry_after is not None and not 0 <= retry_after <= _LONGEST:
+            raise ValueError(f"retry_after: expected seconds from 0 to {_LONGEST:.0f}, got {retry_after!r}")
         self._own_code, self.retry_after = code, retry_after
 
     def outcome(self) -> dict[str, Any]:
@@ -92,6 +110,14 @@ class Tool:
     load: Callable[[dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]] | None = dataclasses.field(
         default=None, repr=False
     )
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not _SHORTEST <= self.timeout <= _LONGEST:
+            raise ValueError(
+                f"{self.name}: timeout: expected seconds from {_SHORTEST} to {_LONGEST:.0f}, got {self.timeout!r}"
+            )
+        if self.effect is not None and self.effect not in _EFFECTS:
+            raise ValueError(f"{self.name}: effect: expected one of {', '.join(_EFFECTS)}, got {self.effect!r}")
 
     @property
     def is_async(self) -> bool:
@@ -165,7 +191,7 @@ def tool(
             declared_output = codec(declared_output).schema
         return Tool(
             function=function,
-            name=name or function.__name__,
+            name=name or _name(function),
             description=description or documented,
             input_schema=made_schema,
             output_schema=declared_output,
@@ -177,6 +203,15 @@ def tool(
         )
 
     return make if function is None else make(function)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _text(text: str) -> str:
+    """A text that can be encoded: half a surrogate pair, as in the name of a file, becomes a replacement character."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any], Any, str | None]:
@@ -192,14 +227,19 @@ def _schema_of(function: Callable[..., Any], schema: Any) -> tuple[dict[str, Any
         return made.schema, lambda values: ((), load_members({}, values)), made.schema.get("description")
     documented, described = _docstring(function)
     target = function if inspect.isroutine(function) or isinstance(function, type) else type(function).__call__
-    hints = typing.get_type_hints(target, include_extras=True)
+    try:
+        hints = typing.get_type_hints(target, include_extras=True)
+    except NameError as error:
+        raise NameError(f"{_name(function)}: {error}; define the types of its parameters in the module") from error
     names: dict[str, Any] = {}
     required: set[str] = set()
     defaults: dict[str, Any] = {}
     positional: list[str] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(f"{function.__name__}: `{parameter}` cannot be expressed in a schema; name the parameters")
+            raise TypeError(f"{_name(function)}: `{parameter}` cannot be expressed in a schema; name the parameters")
+        if parameter.name == "self" and not names and parameter.annotation is parameter.empty:
+            raise TypeError(f"{_name(function)}: a method needs its object; make the tool of a bound method, tool(object.method)")
         names[parameter.name] = hints.get(parameter.name, Any)
         if parameter.default is parameter.empty:
             required.add(parameter.name)
@@ -279,8 +319,9 @@ class Toolbox:
 
     def invoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
         """Judges a call, runs it if it may run, and judges its result. ``place`` is ``session``, ``turn``, ``round``,
-        ``id`` and ``finish_reason``. Async functions run in their own event loop."""
-        ticket, bound = self._open(call, arguments, place)
+        ``id`` and ``finish_reason``. Async functions run in their own event loop, so inside a running one use
+        :meth:`ainvoke`."""
+        ticket, bound = self._open(call, arguments, place, is_async=False)
         if not ticket:
             return _refusal(ticket)
         run = self._run(ticket)
@@ -294,7 +335,7 @@ class Toolbox:
     async def ainvoke(self, call: Any, arguments: Any = None, **place: Any) -> Settled:
         """The async version. Functions that are not async run in a thread. If the task is cancelled, the call counts as
         cancelled."""
-        ticket, bound = self._open(call, arguments, place)
+        ticket, bound = self._open(call, arguments, place, is_async=True)
         if not ticket:
             return _refusal(ticket)
         run = self._run(ticket)
@@ -332,11 +373,13 @@ class Toolbox:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
 
-    def _open(self, call: Any, arguments: Any, place: dict[str, Any]) -> tuple[Ticket, Any]:
+    def _open(self, call: Any, arguments: Any, place: dict[str, Any], *, is_async: bool) -> tuple[Ticket, Any]:
         verdict = self.gate.judge(call, arguments, id=place.get("id"), finish_reason=place.get("finish_reason"))
         bound, objections = None, []
         known = self.tools.get(verdict.tool)
         if verdict and known is not None:
+            if known.is_async and not is_async and _in_event_loop():
+                raise RuntimeError(f"{known.name} is async and an event loop is running: use `await toolbox.ainvoke(…)`")
             try:
                 bound = known.bind(verdict.arguments)
             except Objections as error:
@@ -352,11 +395,11 @@ class Toolbox:
         args, kwargs = bound
         run.start()
         if run.tool.is_async:
-            return run.caught(lambda: asyncio.run(asyncio.wait_for(run.tool.function(*args, **kwargs), run.timeout)))
+            return run.caught(lambda: asyncio.run(asyncio.wait_for(_awaited(run.tool, *args, **kwargs), run.timeout)))
         if run.timeout == float("inf"):
-            return run.caught(lambda: run.tool.function(*args, **kwargs))
+            return run.caught(lambda: _called(run.tool, *args, **kwargs))
         context = contextvars.copy_context()
-        future = self._pool().submit(context.run, functools.partial(run.tool.function, *args, **kwargs))
+        future = self._pool().submit(context.run, functools.partial(_called, run.tool, *args, **kwargs))
         outcome = run.caught(lambda: future.result(run.timeout))
         future.cancel()
         return outcome
@@ -367,9 +410,9 @@ class Toolbox:
 
         async def call() -> Any:
             if run.tool.is_async:
-                return await run.tool.function(*args, **kwargs)
+                return await _awaited(run.tool, *args, **kwargs)
             context = contextvars.copy_context()
-            called = functools.partial(context.run, functools.partial(run.tool.function, *args, **kwargs))
+            called = functools.partial(context.run, functools.partial(_called, run.tool, *args, **kwargs))
             return await asyncio.get_running_loop().run_in_executor(self._pool(), called)
 
         limit = None if run.timeout == float("inf") else run.timeout
@@ -415,10 +458,12 @@ class _Run:
         ran_out = time.monotonic() - self.began >= self.timeout
         if ran_out and isinstance(error, (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)):
             return {"failed": {"kind": "timed_out", "after_ms": int(self.timeout * 1000)}}
+        own = error.with_traceback(_of_tool(error.__traceback__))
+        _log.error("the tool %r failed", self.tool.name, exc_info=own)
         # The error comes first: long texts are cut, and its wording may show that the failure is temporary.
-        what = "".join(traceback.format_exception_only(error)).strip()
-        trace = "".join(traceback.format_exception(error)).strip()
-        return {"failed": {"kind": "internal", "for_operator": f"{what}\n{trace}"}}
+        what = "".join(traceback.format_exception_only(own)).strip()
+        trace = "".join(traceback.format_exception(own)).strip()
+        return {"failed": {"kind": "internal", "for_operator": _text(f"{what}\n{trace}")}}
 
     def wait_before_retry(self, outcome: dict[str, Any]) -> float | None:
         failed = outcome.get("failed")
@@ -437,14 +482,39 @@ def _refusal(ticket: Ticket) -> Settled:
     return settled
 
 
-def plain(value: Any) -> Any:
-    """A function's return value, as JSON if it is a model or a dataclass."""
-    if isinstance(value, (str, bytes, int, float, bool, type(None))):
-        return value
-    if hasattr(value, "model_dump") and not isinstance(value, type):
-        return value.model_dump(mode="json", by_alias=True)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return value
+def _called(tool: Tool, *args: Any, **kwargs: Any) -> Any:
+    """Calls a function. One that exits the program has failed; the program goes on."""
+    try:
+        return tool.function(*args, **kwargs)
+    except SystemExit as error:
+        raise RuntimeError(f"the tool called sys.exit({error.code!r})") from error
+
+
+async def _awaited(tool: Tool, *args: Any, **kwargs: Any) -> Any:
+    try:
+        return await tool.function(*args, **kwargs)
+    except SystemExit as error:
+        raise RuntimeError(f"the tool called sys.exit({error.code!r})") from error
+
+
+#: The functions that call a tool's own: the frames of a traceback up to theirs say nothing about the tool, and differ
+#: with the timing of threads, so that equal failures would look different.
+_CALLERS = (_called.__code__, _awaited.__code__)
+
+
+def _of_tool(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that belongs to the tool, or all of it if the tool was not reached."""
+    part = trace
+    while part is not None:
+        if part.tb_frame.f_code in _CALLERS:
+            return part.tb_next or trace
+        part = part.tb_next
+    return trace
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -14,7 +14,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ModelRetry
 
 from ._guarding import LateGate
-from ._toolbox import plain
+from ._results import plain
 from ._types import pointer
 
 __all__ = ["Guard"]

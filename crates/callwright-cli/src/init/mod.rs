@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<CommandOutcome> {
     };
     let options = options(arguments)?;
     let program = match &arguments.program {
-        Some(program) => program.clone(),
+        Some(program) => whole_path(program)?,
         None if arguments.undo => String::new(),
         None => own_path()?,
     };
@@ -163,15 +163,31 @@ fn options(arguments: &InitArguments) -> Result<Vec<String>> {
     ])
 }
 
-/// The full path of this program: desktop clients do not have the search path of a shell. The packages for other
-/// languages start us through a script, which is an argument of their interpreter.
-fn own_path() -> Result<String> {
+/// The full path of a program that was given by its path; a name stays a name, for the search path to find.
+fn whole_path(program: &str) -> Result<String> {
+    if Path::new(program).components().count() < 2 {
+        return Ok(program.to_owned());
+    }
+    let whole = std::path::absolute(program).with_context(|| shown(Path::new(program)))?;
+    Ok(whole.to_string_lossy().into_owned())
+}
+
+/// The path of this program. The packages for other languages start us through a script, which is an argument of their
+/// interpreter.
+pub(crate) fn script_or_program() -> Option<PathBuf> {
     let script = std::env::args_os().take(2).map(PathBuf::from);
+    let is_path = |path: &PathBuf| path.components().count() > 1 && path.is_file();
     let candidates = std::env::current_exe().into_iter().chain(script);
-    let own = candidates
-        .filter(|path| path.is_absolute() && path.is_file())
+    candidates
+        .filter(is_path)
+        .find(|path| guard::is_callwright(&path.to_string_lossy()))
+        .and_then(|path| std::path::absolute(path).ok())
+}
+
+/// The full path of this program: desktop clients do not have the search path of a shell.
+fn own_path() -> Result<String> {
+    let own = script_or_program()
         .map(|path| path.to_string_lossy().into_owned())
-        .find(|path| guard::is_callwright(path))
         .context("this program was started by another one; give its path with --program")?;
     // `npx` and `uvx` unpack a program into a cache, from which it may disappear.
     let caches = ["/_npx/", "\\_npx\\", "/uv/archive-", "\\uv\\cache\\"];
