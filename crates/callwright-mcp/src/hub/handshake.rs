@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use parking_lot::Mutex;
 
 use crate::line_reader::LineReader;
@@ -16,8 +16,20 @@ use crate::message::{Message, place, with_edits};
 const RESTART_ID: &str = "\"callwright-restart\"";
 
 /// See the module documentation.
-#[derive(Default)]
-pub(super) struct Handshake(Mutex<Heard>);
+pub(super) struct Handshake {
+    heard: Mutex<Heard>,
+    /// Finds lines that may belong to it, before anything is parsed.
+    names: [Finder<'static>; 2],
+}
+
+impl Default for Handshake {
+    fn default() -> Self {
+        Handshake {
+            heard: Mutex::default(),
+            names: ["initialize", "server/discover"].map(Finder::new),
+        }
+    }
+}
 
 #[derive(Default)]
 struct Heard {
@@ -30,12 +42,10 @@ struct Heard {
 impl Handshake {
     /// Looks at a line from the client.
     pub(super) fn note(&self, line: &[u8]) {
-        // Checked before anything is parsed.
-        let names = [&b"initialize"[..], b"server/discover"];
-        if !names.iter().any(|name| memmem::find(line, name).is_some()) {
+        if !self.names.iter().any(|name| name.find(line).is_some()) {
             return;
         }
-        let mut heard = self.0.lock();
+        let mut heard = self.heard.lock();
         match Message::read(line) {
             Message::Request { method, .. } if method == "initialize" => {
                 heard.initialize = Some(line.to_vec());
@@ -54,7 +64,7 @@ impl Handshake {
 
     /// Whether the session has begun.
     pub(super) fn is_done(&self) -> bool {
-        self.0.lock().is_done
+        self.heard.lock().is_done
     }
 
     /// Repeats it for a restarted server; `None` if the server does not answer it.
@@ -64,7 +74,7 @@ impl Handshake {
         mut stdout: LineReader<R>,
     ) -> Option<LineReader<R>> {
         let (initialize, initialized) = {
-            let heard = self.0.lock();
+            let heard = self.heard.lock();
             (heard.initialize.clone(), heard.initialized.clone())
         };
         let (Some(initialize), Some(initialized)) = (initialize, initialized) else {
