@@ -123,7 +123,7 @@ export interface CallEvent {
   fingerprint: string | null;
   verdict: VerdictName;
   edits: Edit[];
-  failure?: Failure;
+  failure?: Failure | null;
   [member: string]: unknown;
 }
 

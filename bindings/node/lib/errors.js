@@ -12,10 +12,13 @@ class CallwrightError extends Error {
   }
 }
 
+const NEXT = ['fix_arguments', 'retry_same', 'retry_later', 'change_approach', 'continue', 'ask_user', 'stop'];
+
 /** A tool works but cannot do what was asked. Its own words go to the model. */
 class ToolError extends Error {
   constructor(code, detail, { hint, recommendations, next, cause } = {}) {
     super(detail, { cause });
+    if (next !== undefined && !NEXT.includes(next)) throw new TypeError(`unknown next step ${next}; known are ${NEXT.join(', ')}`);
     this.name = 'ToolError';
     this.code = code;
     this.hint = hint;

@@ -6,6 +6,9 @@ const { peer } = require('./peer.js');
 
 const EFFECTS = { read: { readOnlyHint: true }, write: { destructiveHint: false }, destructive: { destructiveHint: true } };
 
+/** What a policy file allows for these settings, too. */
+const BOUNDS = { timeoutMs: [1, 86_400_000], retries: [0, 10] };
+
 /** A tool with its function. It serialises to an MCP declaration, so a gate accepts it like any other tool. */
 class ToolDefinition {
   constructor({ name, description, input = { type: 'object' }, output, effect, idempotent, timeoutMs, retries, check, run }) {
@@ -13,6 +16,12 @@ class ToolDefinition {
     if (run !== undefined && typeof run !== 'function') throw new TypeError(`${name}: run must be a function`);
     if (effect !== undefined && effect !== 'unknown' && !EFFECTS[effect]) {
       throw new TypeError(`${name}: unknown effect ${effect}; known are unknown, ${Object.keys(EFFECTS).join(', ')}`);
+    }
+    for (const [option, value] of Object.entries({ timeoutMs, retries })) {
+      const [least, most] = BOUNDS[option];
+      if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most)) {
+        throw new TypeError(`${name}: ${option} must be an integer from ${least} to ${most}, not ${String(value)}`);
+      }
     }
     Object.assign(this, { name, description, effect, idempotent, timeoutMs, retries, check, run });
     this.input = input;

@@ -27,6 +27,7 @@ class Toolbox {
 
   /** Handles one call, from the model's output to the model's input. Never rejects because of the call or the tool. */
   async invoke(call, { signal, ...place } = {}) {
+    if (signal && typeof signal.addEventListener !== 'function') throw new TypeError('signal must be an AbortSignal');
     const { value, failed: broken, objections } = await this.#typed(call);
     const ticket = this.gate.waits
       ? await this.gate.openAsync(call, place, objections)
@@ -127,9 +128,20 @@ async function once({ tool, ticket, signal, attempts, plan, context }, args) {
   })();
   const outcome = await Promise.race([running, ended]);
   clearTimeout(timer);
-  // Signals a tool that is still running that its result is no longer needed.
-  controller.abort(new CallwrightError('the call is over'));
+  // Signals a tool that is still running that its result is no longer needed, and why.
+  controller.abort(reason(outcome.failed?.kind, signal));
   return { ...outcome, started: true };
+}
+
+/** Why a tool's result is no longer needed. */
+function reason(kind, signal) {
+  if (kind === 'timed_out') return new DOMException('the tool took too long', 'TimeoutError');
+  return (kind === 'cancelled' && signal?.reason) || new CallwrightError('the call is over');
+}
+
+/** How long to wait, as the core reads it. A time that has passed is no time; one that is no number is unknown. */
+function wholeMs(wait) {
+  return Number.isFinite(wait) ? Math.ceil(Math.min(Math.max(wait, 0), 86_400_000)) : undefined;
 }
 
 /** Classifies what a tool threw for the core. Only deliberate messages go to the model. */
@@ -139,7 +151,7 @@ function failure(error) {
     return { kind: 'reported', code, detail, hint, recommendations, next, ...told(error.cause) };
   }
   if (error instanceof TransientError) {
-    return { kind: 'transient', detail: error.message, code: error.code, retry_after_ms: error.retryAfterMs, ...told(error.cause) };
+    return { kind: 'transient', detail: error.message, code: error.code, retry_after_ms: wholeMs(error.retryAfterMs), ...told(error.cause) };
   }
   return { kind: 'internal', ...told(error) };
 }

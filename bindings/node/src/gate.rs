@@ -197,8 +197,9 @@ impl NativeGate {
     ) -> Result<String> {
         let known = self.known(&tool)?;
         let mut own = RunSettings::default();
-        own.timeout = timeout_ms
-            .map(|wait| Duration::from_secs_f64((wait / 1000.0).clamp(0.0, LONGEST_TIMEOUT)));
+        own.timeout = timeout_ms.and_then(|wait| {
+            Duration::try_from_secs_f64((wait / 1000.0).clamp(0.0, LONGEST_TIMEOUT)).ok()
+        });
         own.retries = retries;
         let plan = RunPlan::new(known.spec(), own.merged(self.guard.run_settings(&tool)));
         let told = json!({

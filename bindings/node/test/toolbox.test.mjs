@@ -111,6 +111,42 @@ test('a check finds what a schema cannot', async () => {
 test('wrong definitions are exceptions', () => {
   assert.throws(() => tool({ input: {} }), TypeError);
   assert.throws(() => tool({ name: 'x', effect: 'reads' }), /unknown effect/);
+  for (const timeoutMs of [NaN, Infinity, 0, -1, '5']) {
+    assert.throws(() => tool({ name: 'x', timeoutMs }), /x: timeoutMs must be an integer from 1 to 86400000, not /);
+  }
+  for (const retries of [NaN, -1, 1.5, 11]) {
+    assert.throws(() => tool({ name: 'x', retries }), /x: retries must be an integer from 0 to 10, not /);
+  }
+  assert.throws(() => new ToolError('c', 'd', { next: 'banana' }), /unknown next step banana; known are fix_arguments/);
   assert.throws(() => new Toolbox([{ name: 'x' }]), TypeError);
   assert.throws(() => new Toolbox([tool({ name: 'x' })]), TypeError);
+});
+
+test('an odd time to wait does not reject', async () => {
+  for (const retryAfterMs of [-1, 1.5, NaN, Infinity, -Infinity, undefined]) {
+    const { isError } = await heard({ run: () => { throw new TransientError('busy', { retryAfterMs }); } });
+    assert.equal(isError, true, String(retryAfterMs));
+  }
+});
+
+test('a signal that is none is an exception before anything runs', async () => {
+  let runs = 0;
+  const toolbox = new Toolbox([lookup({ run: () => { runs += 1; } })]);
+  await assert.rejects(toolbox.invoke(call, { signal: {} }), /signal must be an AbortSignal/);
+  assert.equal(runs, 0);
+});
+
+test('a tool learns why its result is no longer needed', async () => {
+  const reasons = [];
+  const run = (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => reasons.push(signal.reason)));
+  await heard({ run, timeoutMs: 20 });
+  const caller = new AbortController();
+  const stopped = heard({ run }, {}, { signal: caller.signal });
+  await sleep(20);
+  caller.abort(new Error('the user stopped'));
+  await stopped;
+  assert.deepEqual(reasons.map((reason) => [reason.name, reason.message]), [
+    ['TimeoutError', 'the tool took too long'],
+    ['Error', 'the user stopped'],
+  ]);
 });
