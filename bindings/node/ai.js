@@ -21,7 +21,7 @@ function guard(tools, { session = randomUUID(), ...options } = {}) {
   const runs = new Gate(declared.map(({ inputSchema, ...tool }) => tool), options);
   const place = (context) => ({ session: typeof session === 'function' ? session(context) : session, ...moment(context.messages) });
   const wrapped = Object.entries(tools).map(([name, tool]) => [name, guarded(runs, name, tool, place)]);
-  return { tools: Object.fromEntries(wrapped), repairToolCall: repairToolCall(calls), gate: calls };
+  return { tools: Object.fromEntries(wrapped), repairToolCall: repairToolCall(calls, place), gate: calls };
 }
 
 function declaration(name, tool) {
@@ -44,15 +44,30 @@ function moment(messages = []) {
   return { turn: of('user'), round: of('assistant') };
 }
 
-function repairToolCall(gate) {
-  return async ({ toolCall }) => {
-    const { toolName, input } = toolCall;
-    const verdict = gate.judge(toolName, typeof input === 'string' ? input : toText(input));
-    if (!verdict.ok) throw new Refusal(verdict.feedback);
+function repairToolCall(gate, place) {
+  return async ({ toolCall, messages }) => {
+    const { toolName, toolCallId, input } = toolCall;
+    const sent = typeof input === 'string' ? input : toText(input);
+    const verdict = gate.judge(toolName, sent);
+    if (!verdict.ok) {
+      // Counted, so that the same mistake again and again is called one.
+      const ticket = await open(gate, { tool: toolName, id: toolCallId, arguments: sent }, known(place, { toolCallId, messages }));
+      throw new Refusal(ticket.settled.text);
+    }
     // It is valid by its schema, so the SDK's objection comes from the schema's own check, whose message it has.
     if (verdict.verdict !== 'repaired') return null;
     return { ...toolCall, toolName: verdict.tool, input: toText(verdict.arguments) };
   };
+}
+
+/** Where a call is in its conversation. The callback knows less than a tool, so `session` may not be able to tell. */
+function known(place, context) {
+  try {
+    const at = place(context);
+    return typeof at.session === 'string' ? at : {};
+  } catch {
+    return {};
+  }
 }
 
 /** The tool with every call counted and every result judged. */
