@@ -56,7 +56,7 @@ fn a_log_without_tools() {
         &shown,
         2,
         &[
-            "No tools are known, so 2 calls were not judged: give --tools.",
+            "No tools are known, so none of the 2 calls could be judged by its schema: give --tools.",
             "2 calls were not judged, since nothing declares their tools (give --tools): search",
             "run it again with --tools FILE",
         ],
