@@ -6,7 +6,6 @@
 //! I/O and has no clock, so stdio and HTTP share it.
 //!
 //! - `calls`, `results`: a call on its way to the server, and its result on the way back
-//! - `settle`: results that pass in any case, and are settled once the client has them
 //! - `lists`: the tool lists that calls are judged by
 //! - `consent`: refusals that the user may overrule
 //! - `unreadable`: messages that are malformed or ambiguous
@@ -18,7 +17,6 @@ mod consent;
 mod lists;
 mod results;
 mod settings;
-mod settle;
 mod state;
 mod unreadable;
 
@@ -32,7 +30,6 @@ pub use self::action::{Action, HeldMessage};
 use self::action::{Fate, Sender};
 use self::results::ServerAnswer;
 pub use self::settings::{Now, Settings, ToolsListed};
-use self::settle::{Settling, UnsettledResult};
 use self::state::{Expects, SessionState, ToolsRequest};
 use crate::call::can_elicit;
 use crate::members::member;
@@ -48,8 +45,6 @@ pub struct Guard {
     /// Whether calls are counted, and their results remembered.
     remembers: bool,
     state: Mutex<SessionState>,
-    /// Locked before `state`.
-    unsettled: Mutex<Vec<UnsettledResult>>,
 }
 
 struct GuardStep<'a, 'm> {
@@ -67,7 +62,6 @@ impl Guard {
             session: session.into(),
             remembers: true,
             state: Mutex::default(),
-            unsettled: Mutex::default(),
         }
     }
 
@@ -102,19 +96,7 @@ impl Guard {
     /// Takes a message from the server.
     pub fn from_server<'m>(&self, message: &'m [u8], now: Now, out: &mut Vec<Action<'m>>) {
         Sender::Server.decide(message, out, |part, read, out| {
-            self.server_message(part, read, now, Settling::First, out)
-        });
-    }
-
-    /// Same, but a result that passes in any case is left for [`Guard::settle`], to be called once it is sent.
-    pub fn from_server_unsettled<'m>(
-        &self,
-        message: &'m [u8],
-        now: Now,
-        out: &mut Vec<Action<'m>>,
-    ) {
-        Sender::Server.decide(message, out, |part, read, out| {
-            self.server_message(part, read, now, Settling::Later, out)
+            self.server_message(part, read, now, out)
         });
     }
 
@@ -123,7 +105,6 @@ impl Guard {
         message: &[u8],
         read: &Message<'_>,
         now: Now,
-        settling: Settling,
         out: &mut Vec<Action<'_>>,
     ) -> Fate {
         match *read {
@@ -142,7 +123,7 @@ impl Guard {
                     return Fate::Keep;
                 }
                 let request = step.state.at_server.remove(key.as_ref());
-                let mut call = match request.map(|it| it.expects) {
+                let call = match request.map(|it| it.expects) {
                     Some(Expects::Result(call)) => call,
                     Some(Expects::Tools { is_first }) => {
                         return step.client_listed(message, result, is_first);
@@ -161,12 +142,6 @@ impl Guard {
                     result,
                     error,
                 };
-                if settling == Settling::Later {
-                    call = match self.settle_later(call, result, now) {
-                        Ok(()) => return Fate::Pass,
-                        Err(call) => call,
-                    };
-                }
                 let (fate, unfinished) = self.result(*call, &answer, now, out);
                 if let Some(call) = unfinished {
                     self.state.lock().left_unfinished(call);
@@ -189,7 +164,6 @@ impl Guard {
         out: &mut Vec<Action<'m>>,
         work: impl FnOnce(&mut GuardStep<'_, 'm>) -> T,
     ) -> T {
-        self.settle(out);
         work(&mut GuardStep {
             guard: self,
             state: &mut self.state.lock(),

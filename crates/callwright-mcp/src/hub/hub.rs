@@ -223,11 +223,7 @@ impl Hub {
                 self.deliver(dispatch, more);
             }
         }
-        more || {
-            let is_open = self.flush_to_client();
-            self.settle_passed();
-            is_open
-        }
+        more || self.flush_to_client()
     }
 
     /// Whether a server that exits now exits unexpectedly.
@@ -254,15 +250,8 @@ impl Hub {
     fn through_guard(&self, message: &[u8], more: bool) {
         let mut actions = Vec::new();
         self.guard
-            .from_server_unsettled(message, Now::by_clock(), &mut actions);
+            .from_server(message, Now::by_clock(), &mut actions);
         self.perform(actions, more);
-    }
-
-    /// Settles the results that the client has got.
-    fn settle_passed(&self) {
-        let mut actions = Vec::new();
-        self.guard.settle(&mut actions);
-        self.perform(actions, false);
     }
 
     /// Does work that may lead to messages for servers, which are not closed meanwhile.

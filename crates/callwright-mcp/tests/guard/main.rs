@@ -11,7 +11,6 @@ mod present;
 mod present_cases;
 mod properties;
 mod results;
-mod settle;
 mod sides;
 mod transcript;
 mod unseen;

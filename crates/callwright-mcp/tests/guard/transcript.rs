@@ -97,10 +97,7 @@ impl Play {
             let mut out = Vec::new();
             match what {
                 "C>" | "C=" => self.guard.from_client(text.as_bytes(), self.now, &mut out),
-                "S>" | "S=" => {
-                    self.guard
-                        .from_server_unsettled(text.as_bytes(), self.now, &mut out);
-                }
+                "S>" | "S=" => self.guard.from_server(text.as_bytes(), self.now, &mut out),
                 "t " => {
                     self.now.instant += Duration::from_secs(text.trim().parse().unwrap());
                     self.guard.tick(self.now, &mut out);
@@ -120,8 +117,6 @@ impl Play {
             }
             self.warned.append(&mut warned);
         }
-        // Earlier results are settled by what comes after them.
-        self.guard.settle(&mut Vec::new());
         self
     }
 

@@ -125,7 +125,6 @@ impl Admission {
             Ok(ruling) if ruling.reason.is_none() => {
                 ticket.counted_in = ruling.turn;
                 ticket.notice = self.notice_before(&ask, &ruling, tool);
-                ticket.may_repeat = self.may_repeat(&ruling);
             }
             Ok(ruling) => {
                 let failure = self.failure(&ask, ruling, tool, None);
@@ -247,19 +246,6 @@ impl Admission {
             return None;
         };
         Some(Notice::new(reason, ask.tool, count))
-    }
-
-    /// Whether an admitted call that works may get a notice. A call without an earlier outcome in its turn repeats nothing, so
-    /// every count that leads to a notice is at most one.
-    fn may_repeat(&self, ruling: &Ruling) -> bool {
-        let policy = &self.policy;
-        let all = [
-            policy.repeated_result,
-            policy.polling,
-            policy.cycle,
-            policy.error_streak,
-        ];
-        ruling.rounds_ago > 0 || all.iter().any(|steps| steps.notice <= 1)
     }
 
     /// The notice for a call that is refused for its arguments, again.

@@ -76,8 +76,6 @@ pub struct Ticket<'c> {
     pub(super) counted_in: Option<u64>,
     pub(super) uncounted: bool,
     pub(super) notice: Option<Notice>,
-    /// Whether its outcome may lead to a notice even if it works: only if it may be a repetition.
-    pub(super) may_repeat: bool,
 }
 
 /// The gate's decision on a call in a conversation.
@@ -111,7 +109,6 @@ impl<'c> Ticket<'c> {
             counted_in: None,
             uncounted: false,
             notice: None,
-            may_repeat: false,
         }
     }
 
@@ -186,18 +183,12 @@ impl<'c> Ticket<'c> {
             counted_in: self.counted_in,
             uncounted: self.uncounted,
             notice: self.notice,
-            may_repeat: self.may_repeat,
         }
     }
 
     /// The notice that goes to the model with the result, known before the call has run.
     pub fn notice(&self) -> Option<&Notice> {
         self.notice.as_ref()
-    }
-
-    /// Whether the model gets nothing but the result if the call works: no notice and no receipt for an edit.
-    pub(crate) fn is_silent(&self) -> bool {
-        !self.may_repeat && self.notice.is_none() && self.edits().is_empty()
     }
 }
 

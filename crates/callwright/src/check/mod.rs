@@ -25,9 +25,6 @@ use crate::tool::Tool;
 use crate::validate::CompiledSchema;
 use crate::vocabulary::{Class, Issue, Validation};
 
-/// How many bytes an escaped character takes at most, instead of one.
-const MOST_ESCAPED: usize = 6;
-
 /// Judges the outcome of a call.
 pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Checked<'o> {
     let output = match ran.result {
@@ -67,14 +64,6 @@ pub(crate) fn check<'o>(tool: &Tool, arguments: &Value<'_>, ran: Ran<'o>) -> Che
         notes,
         outcome: OnceLock::new(),
     }
-}
-
-/// Whether an output of so many bytes of JSON passes whatever it says, unless it reports an error.
-pub(crate) fn passes_unread(tool: &Tool, bytes: usize) -> bool {
-    let policy = tool.output_policy();
-    let is_looked_at =
-        tool.output_schema().is_some() || !policy.detect.is_empty() || !policy.checks.is_empty();
-    !is_looked_at && bytes <= policy.max_bytes / MOST_ESCAPED
 }
 
 /// Whether an output is nested deeper than any parsed text can be: walking it might exhaust the stack.
@@ -206,8 +195,9 @@ fn text_value(text: &str) -> Value<'_> {
 /// one does not matter.
 fn text_length(output: &Output<'_>, max: usize) -> usize {
     match output {
+        // An escaped character takes at most six bytes instead of one.
         Output::Value(Value::String(text)) | Output::Text(text) => text.len(),
-        Output::Value(value) if size(value) <= max / MOST_ESCAPED => 0,
+        Output::Value(value) if size(value) <= max / 6 => 0,
         Output::Value(value) => value.to_string().len(),
         Output::Bytes(bytes) => bytes.len(),
         Output::Unwritable { .. } => 0,

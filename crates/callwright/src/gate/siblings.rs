@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::{Gate, judge};
 use crate::admit::{Admission, Opened, Recalled, Ticket};
 use crate::call::Call;
-use crate::check;
 use crate::json::Path;
 use crate::repair::Trial;
 use crate::secrecy::Secrecy;
@@ -58,12 +57,6 @@ impl Gate {
         };
         let issues = objections.into_iter().map(issue).collect();
         Admission::object(call, verdict, issues)
-    }
-
-    /// Whether the result of a call, so many bytes of JSON, reaches the model as it is whatever it says, unless it reports an
-    /// error. Such a result can be passed on before it is judged and recorded.
-    pub fn passes_unread(&self, ticket: &Ticket<'_>, bytes: usize) -> bool {
-        ticket.is_silent() && check::passes_unread(ticket.tool(), bytes)
     }
 
     /// The second half of [`Gate::close`], when the result has already been judged.
