@@ -43,7 +43,9 @@ fn side_by_side(server: &[std::ffi::OsString]) {
     let mut took = vec![Vec::with_capacity(CALLS); clients.len()];
     for number in 0..WARM_UP + CALLS {
         for turn in 0..clients.len() {
-            // Rotate, so that each client follows each other one equally often.
+            // Rotate, forwards and backwards in turn, so that none always follows the same one.
+            let last = clients.len() - 1;
+            let turn = if number % 2 == 0 { turn } else { last - turn };
             let at = (turn + number) % clients.len();
             let (client, took) = (&mut clients[at], &mut took[at]);
             let line = call(number);
