@@ -135,7 +135,9 @@ fn calls_of_tools_that_nobody_declares_are_not_called_valid() {
     report.summary.calls.unjudged = 12;
     report.summary.tools.add("read".to_owned(), tool(7));
     let shown = text(&report, 100, false);
-    assert!(shown.starts_with("No tools are known, so none of the 12 calls could be judged by its schema: give --tools.\n"));
+    assert!(shown.starts_with(
+        "No tools are known, so none of the 12 calls could be judged by its schema: give --tools.\n"
+    ));
     let note =
         "12 calls were not judged, since nothing declares their tools (give --tools): read, search";
     assert!(shown.contains(note), "{shown}");
