@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'callwright-docs-'));
 mkdirSync(join(folder, 'node_modules'));
 symlinkSync(join(import.meta.dirname, '..'), join(folder, 'node_modules/callwright'));
 
-const examples = ['README.md', 'docs/node.md'].flatMap((guide) => {
+const examples = ['README.md', 'docs/node.md', 'bindings/node/README.md'].flatMap((guide) => {
   const text = readFileSync(join(repository, guide), 'utf8');
   return [...text.matchAll(/```js\n([^]*?)```/g)].map(([, code], at) => ({ name: `${guide}, example ${at + 1}`, code }));
 });
