@@ -57,7 +57,12 @@ impl Recipe {
                         values: self.values,
                         with_output: self.with_output,
                     };
-                    builder.sink(path.display().to_string(), file.open(path)?)
+                    let name = path.display().to_string();
+                    let opened = file.open(path);
+                    let opened = opened.map_err(|error| {
+                        std::io::Error::new(error.kind(), format!("events: {name}: {error}"))
+                    })?;
+                    builder.sink(name, opened)
                 }
                 Destination::Function(function) => builder.sink(
                     format!("callback {at}"),

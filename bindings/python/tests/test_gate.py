@@ -463,3 +463,9 @@ def test_a_name_without_arguments() -> None:
     gate = callwright.Gate([{"name": "ping", "inputSchema": {"type": "object"}}])
     with pytest.raises(TypeError, match="the arguments of `ping` are missing; without any, they are {}"):
         gate.judge("ping")
+
+
+def test_a_file_of_events_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "events.jsonl"
+    with pytest.raises(FileNotFoundError, match=f"events: {path}: No such file"):
+        callwright.Gate([{"name": "ping", "inputSchema": {"type": "object"}}], events=path)

@@ -395,6 +395,8 @@ def test_a_timeout_outside_the_range_of_a_policy(timeout: float) -> None:
 def test_wrong_options_name_the_tool() -> None:
     with pytest.raises(ValueError, match="ping: effect: expected one of unknown, read, write, destructive, got 'reed'"):
         tool(name="ping", effect="reed")(lambda: None)
+    with pytest.raises(ValueError, match="ping: retries: expected an integer from 0 to 10, got -1"):
+        tool(name="ping", retries=-1)(lambda: None)
     with pytest.raises(ValueError, match="next: expected one of fix_arguments"):
         ToolFailure("c", "d", next="banana")
     with pytest.raises(ValueError, match="retry_after: expected seconds from 0"):

@@ -40,6 +40,10 @@ def __getattr__(name: str) -> object:
     return globals()[name]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 __all__ = [
     "Call",
     "Error",

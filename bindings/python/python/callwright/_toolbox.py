@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 #: How many threads the functions of one toolbox may use, including those that timed out.
 _MOST_THREADS = 64
 
-#: How many seconds a tool may take, as in a policy file.
+#: How many seconds a tool may take, and how often it may be retried, as in a policy file.
 _SHORTEST, _LONGEST = 0.001, 86_400.0
+_MOST_RETRIES = 10
 
 _EFFECTS = ("unknown", "read", "write", "destructive")
 _NEXT = ("fix_arguments", "retry_same", "retry_later", "change_approach", "continue", "ask_user", "stop")
@@ -116,6 +117,8 @@ class Tool:
             raise ValueError(
                 f"{self.name}: timeout: expected seconds from {_SHORTEST} to {_LONGEST:.0f}, got {self.timeout!r}"
             )
+        if self.retries is not None and self.retries not in range(_MOST_RETRIES + 1):
+            raise ValueError(f"{self.name}: retries: expected an integer from 0 to {_MOST_RETRIES}, got {self.retries!r}")
         if self.effect is not None and self.effect not in _EFFECTS:
             raise ValueError(f"{self.name}: effect: expected one of {', '.join(_EFFECTS)}, got {self.effect!r}")
 
