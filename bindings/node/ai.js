@@ -50,7 +50,7 @@ function repairToolCall(gate, place) {
     const sent = typeof input === 'string' ? input : toText(input);
     const verdict = gate.judge(toolName, sent);
     if (!verdict.ok) {
-      // Counted, so that the same mistake again and again is called one.
+      // Counted, so that a repeated mistake is noticed.
       const ticket = await open(gate, { tool: toolName, id: toolCallId, arguments: sent }, known(place, { toolCallId, messages }));
       throw new Refusal(ticket.settled.text);
     }

@@ -6,7 +6,7 @@ const { peer } = require('./peer.js');
 
 const EFFECTS = { read: { readOnlyHint: true }, write: { destructiveHint: false }, destructive: { destructiveHint: true } };
 
-/** What a policy file allows for these settings, too. */
+/** The ranges of these settings, as in a policy file. */
 const BOUNDS = { timeoutMs: [1, 86_400_000], retries: [0, 10] };
 
 /** A tool with its function. It serialises to an MCP declaration, so a gate accepts it like any other tool. */

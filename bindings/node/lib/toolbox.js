@@ -139,7 +139,7 @@ function reason(kind, signal) {
   return (kind === 'cancelled' && signal?.reason) || new CallwrightError('the call is over');
 }
 
-/** How long to wait, as the core reads it. A time that has passed is no time; one that is no number is unknown. */
+/** How long to wait, in whole milliseconds within a day. A negative wait is none; anything but a number is unknown. */
 function wholeMs(wait) {
   return Number.isFinite(wait) ? Math.ceil(Math.min(Math.max(wait, 0), 86_400_000)) : undefined;
 }

@@ -20,7 +20,7 @@ async function repeated(options, answers) {
   return heard;
 }
 
-test('the same mistake again and again is called one', async () => {
+test('a repeated mistake is noticed', async () => {
   const heard = await repeated({}, 3);
   assert.match(heard[0], /query: Required/);
   assert.equal(new Set(heard).size, 3);

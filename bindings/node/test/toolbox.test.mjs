@@ -129,7 +129,7 @@ test('an odd time to wait does not reject', async () => {
   }
 });
 
-test('a signal that is none is an exception before anything runs', async () => {
+test('something else than a signal is an exception before anything runs', async () => {
   let runs = 0;
   const toolbox = new Toolbox([lookup({ run: () => { runs += 1; } })]);
   await assert.rejects(toolbox.invoke(call, { signal: {} }), /signal must be an AbortSignal/);

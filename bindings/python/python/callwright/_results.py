@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-#: Types that ``json.dumps`` refuses although their text is what everybody sends.
+#: Types that ``json.dumps`` refuses, and that are usually sent as text.
 _AS_TEXT = (decimal.Decimal, uuid.UUID)
 _AS_ISO = (datetime.date, datetime.time)
 

@@ -486,7 +486,7 @@ def _refusal(ticket: Ticket) -> Settled:
 
 
 def _called(tool: Tool, *args: Any, **kwargs: Any) -> Any:
-    """Calls a function. One that exits the program has failed; the program goes on."""
+    """Calls a function. If it tries to exit the program, that is an error of the tool."""
     try:
         return tool.function(*args, **kwargs)
     except SystemExit as error:
