@@ -8,9 +8,10 @@ use callwright::{Call, Gate, Verdict};
 use callwright_fuzz::{Bounds, assert_presentable, bounded, cases, plant, tools};
 use libfuzzer_sys::fuzz_target;
 
+/// The patterns of a list may take 48 MB when compiled, and to build them the engine allocates up to ten times that much.
 const BOUNDS: Bounds = Bounds {
     reads: (2_000_000, 6_000),
-    allocated: (32 << 20, 16 << 10),
+    allocated: (512 << 20, 16 << 10),
     held: (64 << 20, 16 << 10),
 };
 
