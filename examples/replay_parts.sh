@@ -21,7 +21,7 @@ replay() {
 
 awk -v parts="$parts" -v folder="$folder" '
     {
-        session = match($0, /"session":"[^"]*"/) ? substr($0, RSTART, RLENGTH) : NR
+        session = match($0, /"session": *"[^"]*"/) ? substr($0, RSTART, RLENGTH) : NR
         if (!(session in part)) part[session] = sessions++ % parts
         print > (folder "/part-" part[session] ".jsonl")
     }' "$log"
@@ -54,6 +54,6 @@ for key in sorted(merged.keys() | whole.keys()):
     if merged.get(key) != whole.get(key):
         print(f"different: {key}")
 same = merged == whole
-print("the parts say the same as the whole" if same else "the parts say something else than the whole")
+print("the parts say the same as the whole" if same else "the parts differ from the whole")
 sys.exit(not same)
 END
