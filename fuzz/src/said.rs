@@ -103,8 +103,10 @@ impl Kept {
                 "null" => self.had_id,
                 _ => false,
             };
-            // A tag may have lost its beginning before the value or after it: `_call>`, `{…}nel|>commentary`.
-            let after = text[*place + run.len()..].trim_start_matches(['|', '｜', '/']);
+            // A tag may have lost its beginning before the value or after it: `_call>`, `{…}nel|>commentary`,
+            // `{…}l▁end｜>`.
+            let in_tag = |c: char| c.is_alphanumeric() || "|｜/_▁".contains(c);
+            let after = text[*place + run.len()..].trim_start_matches(in_tag);
             let is_cut = (
                 *at == 0 || *at == last || after.starts_with('>'),
                 *at == last,
