@@ -307,8 +307,8 @@ export declare class Gate {
   constructor(tools: Tools, options?: GateOptions);
   /** Judges a call by itself: a call line, or a provider's call. */
   judge(call: CallInput): Verdict;
-  /** Judges a call by the name of its tool and its arguments, as text or as an object. */
-  judge<Args extends object = JsonObject>(tool: string, args: string | Args): Verdict<Args>;
+  /** Judges a call by the name of its tool and its arguments, as text or as an object; `null` if the model sent none. */
+  judge<Args extends object = JsonObject>(tool: string, args: string | Args | null): Verdict<Args>;
   /** Extracts calls that the model wrote into a message as text, and judges them. */
   rescue(message: string | object): Rescued;
   /** The same for a log line that contains a message. */

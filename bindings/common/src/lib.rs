@@ -9,6 +9,7 @@ mod guard;
 mod names;
 mod options;
 mod outcome;
+mod read;
 mod sinks;
 
 pub use call::{OpenCall, SettledCall};
@@ -16,6 +17,7 @@ pub use guard::Guard;
 pub use names::{effect, next, provider, repair, style, values};
 pub use options::{Options, Reply};
 pub use outcome::{FailedOutcome, FindingOutcome, Objection};
+pub use read::{Misfit, read};
 pub use sinks::{JsonLinesFile, event_text};
 
 /// Why a guard cannot be built, in a sentence for the operator.

@@ -37,6 +37,12 @@ class TransientError extends Error {
   }
 }
 
+/** A duration, checked. */
+function milliseconds(name, value) {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new TypeError(`${name} must be a number of milliseconds, not ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`);
+}
+
 /** Calls into the addon; its errors become a `CallwrightError` whose stack begins at the caller. */
 function checked(work) {
   try {
@@ -51,4 +57,4 @@ function rethrown(error) {
   return new CallwrightError(error.message, { cause: error });
 }
 
-module.exports = { CallwrightError, ToolError, TransientError, checked, rethrown };
+module.exports = { CallwrightError, ToolError, TransientError, checked, milliseconds, rethrown };

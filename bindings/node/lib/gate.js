@@ -4,7 +4,7 @@
 const { readFileSync } = require('node:fs');
 
 const native = require('./native.js');
-const { CallwrightError, checked, rethrown } = require('./errors.js');
+const { CallwrightError, checked, milliseconds, rethrown } = require('./errors.js');
 const { fromText, toText, wholeText } = require('./json.js');
 const { policyText } = require('./policy.js');
 const { Ticket } = require('./ticket.js');
@@ -55,13 +55,15 @@ class Gate {
 
   /** Judges a call by itself: a call line or a provider's call, as an object or as text; or a tool's name and its arguments. */
   judge(call, args) {
-    if (args !== undefined) return this.#judgeParts(wholeText(call, 'the name of the tool'), args);
+    if (arguments.length > 1) return this.#judgeParts(wholeText(call, 'the name of the tool'), args);
     const line = typeof call === 'string' ? wholeText(call, 'the call') : toText(call);
     const text = checked(() => this.native.judgeLine(line));
     return new Verdict(this, text, undefined, line);
   }
 
   #judgeParts(tool, args) {
+    // A mistyped member is undefined too, so this must not count as a call without arguments.
+    if (args === undefined) throw new TypeError('the arguments are undefined; pass null if the model sent none');
     const text =
       typeof args === 'string'
         ? this.native.judge(tool, wholeText(args, 'the arguments'))
@@ -146,7 +148,7 @@ class Gate {
 
   /** Waits until all events so far are delivered; `false` if that took too long. */
   async flush(timeoutMs = 5000) {
-    return this.native.flush(timeoutMs);
+    return this.native.flush(milliseconds('timeoutMs', timeoutMs));
   }
 
   /** How many events each sink got and lost. */

@@ -1,7 +1,7 @@
 'use strict';
 // A call between `open` and `close`: permission to run it once, or the refusal.
 
-const { checked, rethrown } = require('./errors.js');
+const { checked, milliseconds, rethrown } = require('./errors.js');
 const { UnwritableError, toText } = require('./json.js');
 const { Settled } = require('./verdict.js');
 
@@ -118,8 +118,8 @@ function outcome({ isError, finding, attempts, latencyMs }) {
   const members = {};
   if (isError) members.is_error = 'true';
   if (finding) members.finding = JSON.stringify(finding);
-  if (attempts !== undefined) members.attempts = String(attempts);
-  if (latencyMs !== undefined) members.latency_us = String(Math.round(latencyMs * 1000));
+  if (attempts !== undefined) members.attempts = JSON.stringify(attempts);
+  if (latencyMs !== undefined) members.latency_us = String(Math.round(milliseconds('latencyMs', latencyMs) * 1000));
   return members;
 }
 

@@ -9,7 +9,9 @@ use callwright::failure::Cause;
 use callwright::feedback::Content;
 use callwright::json::{Path, read_value};
 use callwright::wire;
-use callwright_bindings::{FailedOutcome, FindingOutcome, Guard, OpenCall, SettledCall, provider};
+use callwright_bindings::{
+    FailedOutcome, FindingOutcome, Guard, OpenCall, SettledCall, provider, read,
+};
 use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
 use napi_derive::napi;
@@ -163,7 +165,7 @@ fn closed() -> napi::Error {
 }
 
 fn read_outcome(json: &str) -> Result<(Ran<'static>, u32, Duration)> {
-    let outcome: Outcome<'_> = serde_json::from_str(json).map_err(thrown)?;
+    let outcome: Outcome<'_> = read(json).map_err(thrown)?;
     let ran = match (outcome.output, outcome.unwritable, outcome.failed) {
         (Some(output), None, None) => {
             let output = read_value(output.get()).map_err(|error| {

@@ -11,7 +11,7 @@ use callwright::rescue::Message;
 use callwright::tool::Tool;
 use callwright::wire::{self, RecordedLine};
 use callwright::{Call, Verdict};
-use callwright_bindings::{FailedOutcome, Guard, OpenCall, Options, Reply, provider};
+use callwright_bindings::{FailedOutcome, Guard, OpenCall, Options, Reply, provider, read};
 use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
 use napi_derive::napi;
@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::call::NativeCall;
 use crate::events::{Listener, RecordFile, start};
 use crate::text::Text;
-use crate::thrown;
+use crate::{in_camel_case, thrown};
 
 /// The longest timeout of a tool: a day, in seconds, as in a policy.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
@@ -42,7 +42,7 @@ impl NativeGate {
         listeners: Vec<Listener<'_>>,
         previous: Option<&NativeGate>,
     ) -> Result<Self> {
-        let options: Options = serde_json::from_str(&options.0).map_err(thrown)?;
+        let options: Options = read(&options.0).map_err(in_camel_case)?;
         let previous = previous.map(|gate| &*gate.guard);
         let guard = options.guard(&tools.0, previous).map_err(thrown)?;
         guard.set_sinks(start(record, listeners)?);
@@ -158,7 +158,7 @@ impl NativeGate {
     /// A user's answer to a question that a refusal asked, as JSON.
     #[napi(catch_unwind, ts_return_type = "Promise<void>")]
     pub fn answer(&self, session: String, reply: String) -> Result<AsyncTask<AnswerTask>> {
-        let reply: Reply = serde_json::from_str(&reply).map_err(thrown)?;
+        let reply: Reply = read(&reply).map_err(thrown)?;
         let reply = reply.into_core().map_err(thrown)?;
         let guard = Arc::clone(&self.guard);
         Ok(AsyncTask::new(AnswerTask {
@@ -221,7 +221,7 @@ impl NativeGate {
         random: f64,
     ) -> Result<Option<f64>> {
         let known = self.known(&tool)?;
-        let failed: FailedOutcome = serde_json::from_str(&failed).map_err(thrown)?;
+        let failed: FailedOutcome = read(&failed).map_err(thrown)?;
         let failure = failed.into_core().map_err(thrown)?;
         let mut plan = RunPlan::new(known.spec(), RunSettings::default());
         plan.retries = retries;
@@ -307,7 +307,7 @@ impl OpenTask {
             call: Some(call),
             place,
             objections: match objections {
-                Some(listed) => serde_json::from_str(&listed.0).map_err(thrown)?,
+                Some(listed) => read(&listed.0).map_err(thrown)?,
                 None => Vec::new(),
             },
         })

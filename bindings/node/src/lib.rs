@@ -14,9 +14,24 @@ mod program;
 mod replay;
 mod text;
 
+use callwright_bindings::Misfit;
 use napi::{Error, Status};
 
 /// An error that JavaScript throws.
 fn thrown(why: impl std::fmt::Display) -> Error {
     Error::new(Status::GenericFailure, why.to_string())
+}
+
+/// The same about an option, under the name that it has in JavaScript.
+fn in_camel_case(misfit: Misfit) -> Error {
+    let mut name = String::new();
+    for part in misfit.member.split('_') {
+        let upper = usize::from(!name.is_empty()).min(part.len());
+        name.push_str(&part[..upper].to_ascii_uppercase());
+        name.push_str(&part[upper..]);
+    }
+    thrown(Misfit {
+        member: name,
+        ..misfit
+    })
 }

@@ -97,6 +97,13 @@ test('wrong types at the boundary are exceptions', () => {
   assert.throws(() => new Gate('['), /not JSON/);
   assert.throws(() => new Gate([search, search]), /two tools/);
   assert.throws(() => new Gate([search], { polcy: 1 }), /unknown option polcy; known are repair/);
+  assert.throws(() => new Gate([search], { sessions: 'ten' }), {
+    message: 'sessions: invalid type: string "ten", expected a whole number',
+  });
+  assert.throws(() => new Gate([search], { maxBytes: -1 }), {
+    message: 'maxBytes: invalid value: integer `-1`, expected a whole number',
+  });
+  assert.throws(() => gate.judge('search', undefined), { message: 'the arguments are undefined; pass null if the model sent none' });
   assert.throws(() => new Gate([search], { style: 'rude' }), /unknown style `rude`/);
   assert.throws(() => new Gate([search], { policy: join(folder, 'none.toml') }), /cannot read the policy file/);
   assert.throws(() => new Gate([search], { policy: { repare: 'none' } }), /did you mean `repair`/);
@@ -260,4 +267,18 @@ test('deep and long arguments are refused, not fatal', () => {
   assert.equal(gate.judge('search', deep).verdict, 'refused');
   assert.equal(gate.judge('search', `{"query":"${'x'.repeat(9 << 20)}"}`).failure.code, 'arguments_too_large');
   assert.throws(() => gate.judge(deep), CallwrightError);
+});
+
+test('what is wrong with an outcome is named', async () => {
+  const opened = () => gate.open({ tool: 'search', arguments: { query: 'lamp' } });
+  assert.throws(() => opened().close('x', { attempts: 'two' }), {
+    message: 'attempts: invalid type: string "two", expected a whole number',
+  });
+  assert.throws(() => opened().close('x', { latencyMs: 'soon' }), {
+    message: 'latencyMs must be a number of milliseconds, not "soon"',
+  });
+  assert.throws(() => opened().fail({ kind: 'reported', detail: 5 }), {
+    message: 'failed.detail: invalid type: integer `5`, expected a string',
+  });
+  await assert.rejects(gate.flush('soon'), { message: 'timeoutMs must be a number of milliseconds, not "soon"' });
 });

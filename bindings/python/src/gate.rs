@@ -7,7 +7,7 @@ use callwright::admit::{Moment, Place};
 use callwright::call::Completeness;
 use callwright::policy::RunPlan;
 use callwright::rescue::Message;
-use callwright_bindings::{FailedOutcome, Options, Reply, provider, values};
+use callwright_bindings::{FailedOutcome, Options, Reply, provider, read, values};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -49,8 +49,7 @@ impl Gate {
         event_values: &str,
         previous: Option<&Bound<'_, Gate>>,
     ) -> PyResult<Self> {
-        let options: Options =
-            serde_json::from_str(options).map_err(|error| fault(format!("options: {error}")))?;
+        let options: Options = read(options).map_err(|misfit| fault(misfit.to_string()))?;
         let values = values(event_values).map_err(fault)?;
         let recipe = Recipe::new(events, values, options.keep_output)?;
         let previous = previous.map(|gate| &gate.get().handle.guard);
@@ -162,8 +161,8 @@ impl Gate {
     /// Passes the user's answer to the gate: `"stop"`, `{"allow_once": fingerprint}` or `{"allow_tool": name}`.
     fn answer(&self, py: Python<'_>, session: &str, reply: &Bound<'_, PyAny>) -> PyResult<()> {
         let reply = from_python(reply)?.to_string();
-        let reply: Reply = serde_json::from_str(&reply)
-            .map_err(|error| PyTypeError::new_err(format!("not a user's answer: {error}")))?;
+        let reply: Reply = read(&reply)
+            .map_err(|misfit| PyTypeError::new_err(format!("not a user's answer: {misfit}")))?;
         let reply = reply.into_core().map_err(fault)?;
         let ledger = self.handle.guard.gate().ledger();
         let answered = py.detach(|| ledger.answer(session, &reply));

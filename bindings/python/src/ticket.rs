@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use callwright::check::{Output, Ran, ToolFailure};
 use callwright::json::Value;
 use callwright::wire;
-use callwright_bindings::{FailedOutcome, FindingOutcome, OpenCall};
+use callwright_bindings::{FailedOutcome, FindingOutcome, OpenCall, read};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -259,5 +259,5 @@ fn outcome_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>, is_error: bool)
 /// Plain Python data as a struct of the bindings.
 pub(crate) fn plain<T: serde::de::DeserializeOwned>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     let text = from_python(object)?.to_string();
-    serde_json::from_str(&text).map_err(|error| PyTypeError::new_err(error.to_string()))
+    read(&text).map_err(|misfit| PyTypeError::new_err(misfit.to_string()))
 }

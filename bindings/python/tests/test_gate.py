@@ -468,3 +468,8 @@ def test_a_file_of_events_that_cannot_be_opened_is_named(tmp_path: Path) -> None
     path = tmp_path / "missing" / "events.jsonl"
     with pytest.raises(FileNotFoundError, match=f"events: {path}: No such file"):
         callwright.Gate([{"name": "ping", "inputSchema": {"type": "object"}}], events=path)
+
+
+def test_an_option_of_the_wrong_type_is_named() -> None:
+    with pytest.raises(callwright.Error, match='^sessions: invalid type: string "ten", expected a whole number$'):
+        callwright.Gate([], sessions="ten")  # type: ignore[arg-type]
