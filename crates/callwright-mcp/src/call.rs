@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use callwright::Call;
 use callwright::call::Arguments;
+use callwright::internal::{Replacements, appended, span_in};
 use callwright::json::Value;
 use callwright::parse::read_value;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::members::{member, members};
-use crate::message::{not_null, place, with_edits};
+use crate::message::not_null;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallParams<'m> {
@@ -107,11 +108,9 @@ impl<'m> CallParams<'m> {
             .iter()
             .map(|(name, value)| format!("{}:{value}", json!(name)))
             .collect();
-        let params = (
-            place(message, params.get())?,
-            format!("{{{}}}", kept.join(",")),
-        );
-        Some(with_edits(message, vec![params]))
+        let kept = format!("{{{}}}", kept.join(","));
+        let change = (span_in(message, params.get()), kept);
+        Some(Replacements::from_iter([change]).in_bytes(message))
     }
 
     /// Whether it continues a call for which the server had a question.
@@ -126,17 +125,19 @@ impl<'m> CallParams<'m> {
         params: &RawValue,
         tool: &str,
         arguments: &Value<'_>,
-    ) -> Option<Vec<u8>> {
-        let name = place(message, self.name.get())?;
-        let mut edits = vec![(name, Value::String(tool.into()).to_string())];
+    ) -> Vec<u8> {
+        let name = (
+            span_in(message, self.name.get()),
+            Value::String(tool.into()).to_string(),
+        );
+        let mut changes = Replacements::from_iter([name]);
         if let Some(sent) = self.arguments {
-            edits.push((place(message, sent.get())?, arguments.to_string()));
+            changes.add((span_in(message, sent.get()), arguments.to_string()));
         } else if !matches!(arguments, Value::Object(members) if members.is_empty()) {
-            // Before the closing brace of the parameters, which always contain a name.
-            let end = place(message, params.get())?.end.checked_sub(1)?;
-            edits.push((end..end, format!(",\"arguments\":{arguments}")));
+            let arguments = format!("\"arguments\":{arguments}");
+            changes.add(appended(message, params.get(), &arguments));
         }
-        Some(with_edits(message, edits))
+        changes.in_bytes(message)
     }
 }
 
@@ -152,7 +153,7 @@ mod tests {
         let read = CallParams::read(params).expect("a call");
         let value = read_value(arguments).expect("JSON");
         let bytes = read.rewritten(text.as_bytes(), params.expect("some"), tool, &value);
-        String::from_utf8(bytes.expect("it is there")).expect("text")
+        String::from_utf8(bytes).expect("text")
     }
 
     #[test]

@@ -6,12 +6,13 @@
 
 use std::borrow::Cow;
 
+use callwright::internal::{Replacements, appended, span_in};
 use callwright::tool::normalise;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Schema, json};
 
 use crate::members::{member, members, string};
-use crate::message::{comma, not_null, place, with_edits};
+use crate::message::not_null;
 
 /// A corrected list, and which tools needed it.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub(crate) struct FixedToolList {
 pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedToolList> {
     let list: Vec<&RawValue> = serde_json::from_str(member(Some(result), "tools")?.get()).ok()?;
     let mut tools = Vec::new();
-    let mut edits = Vec::new();
+    let mut changes = Vec::new();
     for tool in list {
         let Ok([Some(name), input, output]) =
             members(tool.get(), ["name", "inputSchema", "outputSchema"])
@@ -34,22 +35,20 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
             continue;
         };
         let mut is_faulty = true;
-        let before = edits.len();
+        let before = changes.len();
         if output.is_some() && not_null(output).is_none() {
             // `null` means nothing, so leaving the member out means the same.
-            let whole = place(message, tool.get())?;
-            edits.extend(without_output(tool.get()).map(|text| (whole, text)));
+            let whole = span_in(message, tool.get());
+            changes.extend(without_output(tool.get()).map(|text| (whole, text)));
         } else {
             match (input, input.and_then(fixed_input)) {
                 (Some(input), Some((schema, is_well_formed))) => {
                     is_faulty = !is_well_formed;
-                    edits.push((place(message, input.get())?, schema.to_string()));
+                    changes.push((span_in(message, input.get()), schema.to_string()));
                 }
                 (None, _) => {
-                    let end = place(message, tool.get())?.end - 1;
-                    let schema = no_arguments();
-                    let comma = comma(tool);
-                    edits.push((end..end, format!("{comma}\"inputSchema\":{schema}")));
+                    let schema = format!("\"inputSchema\":{}", no_arguments());
+                    changes.push(appended(message, tool.get(), &schema));
                 }
                 (Some(_), None) => {}
             }
@@ -57,16 +56,16 @@ pub(crate) fn fix_tool_list(message: &[u8], result: &RawValue) -> Option<FixedTo
                 && let Some(schema) = fixed_output(output)
             {
                 is_faulty = true;
-                edits.push((place(message, output.get())?, schema.to_string()));
+                changes.push((span_in(message, output.get()), schema.to_string()));
             }
         }
-        if is_faulty && edits.len() > before {
+        if is_faulty && changes.len() > before {
             tools.extend(string(name).map(Cow::into_owned));
         }
     }
-    (!edits.is_empty()).then(|| FixedToolList {
+    (!changes.is_empty()).then(|| FixedToolList {
         tools,
-        message: with_edits(message, edits),
+        message: Replacements::from_iter(changes).in_bytes(message),
     })
 }
 

@@ -4,7 +4,6 @@
 //! stay where they are. Anything that two readers could take for different messages is not read at all.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use serde_json::value::RawValue;
 
@@ -120,41 +119,6 @@ pub(crate) fn cancelled_id(params: Option<&RawValue>) -> Option<Id<'_>> {
     member(params, "requestId").map(|id| Id(id.get()))
 }
 
-/// Where a part is in the bytes that it was read from.
-pub(crate) fn place(whole: &[u8], part: &str) -> Option<Range<usize>> {
-    let start = (part.as_ptr().addr()).checked_sub(whole.as_ptr().addr())?;
-    let end = start.checked_add(part.len())?;
-    (end <= whole.len()).then_some(start..end)
-}
-
-/// The same bytes with replacements at some places, which do not overlap.
-pub(crate) fn with_edits(whole: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
-    edits.sort_by_key(|(range, _)| range.start);
-    let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
-    let mut edited = Vec::with_capacity(whole.len() + added);
-    let mut from = 0;
-    for (range, text) in edits {
-        edited.extend_from_slice(whole.get(from..range.start).unwrap_or_default());
-        edited.extend_from_slice(text.as_bytes());
-        from = range.end;
-    }
-    edited.extend_from_slice(whole.get(from..).unwrap_or_default());
-    edited
-}
-
-/// What precedes another member: a comma, unless the array or the object is empty.
-pub(crate) fn comma(of: &RawValue) -> &'static str {
-    let text = of.get();
-    let inside = text
-        .get(1..text.len().saturating_sub(1))
-        .unwrap_or_default();
-    if inside.trim_ascii().is_empty() {
-        ""
-    } else {
-        ","
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,15 +180,5 @@ mod tests {
         let long = format!("\"{}\"", "7".repeat(LONGEST_ID - 1));
         assert_eq!(request(&long), "other");
         assert_eq!(kind(&format!(r#"{{"id":{long},"result":{{}}}}"#)), "other");
-    }
-
-    #[test]
-    fn parts_are_found_again() {
-        let bytes = br#"{"id":1,"method":"x","params":{"a": 5}}"#;
-        let Message::Request { params, .. } = Message::read(bytes) else {
-            panic!("a request")
-        };
-        let range = place(bytes, params.map(RawValue::get).unwrap_or_default());
-        assert_eq!(range.map(|range| &bytes[range]), Some(&br#"{"a": 5}"#[..]));
     }
 }

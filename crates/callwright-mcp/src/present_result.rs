@@ -3,13 +3,12 @@
 //! Content that is kept stays byte for byte, with a note after it; any other result is rewritten by the core.
 
 use callwright::feedback::{Content, Presented};
-use callwright::internal::present_mcp_result;
+use callwright::internal::{Replacements, appended, present_mcp_result, span_in};
 use callwright::json::Value as Tree;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::members::members;
-use crate::message::{comma, place, with_edits};
 
 /// `value` is the result that was read. `None` if the result is malformed.
 pub(crate) fn present_result(
@@ -24,24 +23,21 @@ pub(crate) fn present_result(
         return with_note(message, result, note);
     }
     let placed = present_mcp_result(value, presented, typed)?;
-    let whole = place(message, result.get())?;
-    Some(with_edits(message, vec![(whole, placed.to_string())]))
+    let change = (span_in(message, result.get()), placed.to_string());
+    Some(Replacements::from_iter([change]).in_bytes(message))
 }
 
 /// The server's answer with a text after the content of its result, and everything else byte for byte.
 fn with_note(message: &[u8], result: &RawValue, note: &str) -> Option<Vec<u8>> {
     let [content] = members(result.get(), ["content"]).ok()?;
     let block = json!({"type": "text", "text": note});
-    let edit = match content {
-        Some(content) if content.get().starts_with('[') => {
-            let end = place(message, content.get())?.end - 1;
-            (end..end, format!("{}{block}", comma(content)))
-        }
-        Some(content) => (place(message, content.get())?, format!("[{block}]")),
+    let change = match content.map(RawValue::get) {
+        Some(list) if list.starts_with('[') => appended(message, list, &block.to_string()),
+        Some(other) => (span_in(message, other), format!("[{block}]")),
         None => {
-            let end = place(message, result.get())?.end - 1;
-            (end..end, format!("{}\"content\":[{block}]", comma(result)))
+            let content = format!("\"content\":[{block}]");
+            appended(message, result.get(), &content)
         }
     };
-    Some(with_edits(message, vec![edit]))
+    Some(Replacements::from_iter([change]).in_bytes(message))
 }

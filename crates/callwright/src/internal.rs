@@ -3,9 +3,10 @@
 use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 pub use crate::text::{first_bytes, is_invisible, visible};
+pub use crate::vocabulary::replacements::{Replacement, Replacements, appended, span_in};
 use crate::vocabulary::{Digest, envelope, template};
 pub use crate::wire::mcp::present_result as present_mcp_result;
-pub use crate::wire::raw::{RawObject, items as raw_items, span as raw_span, text as raw_text};
+pub use crate::wire::raw::{RawObject, items as raw_items, text as raw_text};
 
 /// Two tools of one guard have the same name.
 pub fn duplicate_tool(name: String) -> Error {

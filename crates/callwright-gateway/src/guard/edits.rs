@@ -1,7 +1,6 @@
 //! Computes the replacements in an event or a whole body that apply the decisions about its calls and its text.
 
-use std::ops::Range;
-
+use callwright::internal::{Replacement, Replacements};
 use callwright::wire::{EnvelopeDefect, Extent, Site, SiteRole};
 
 use super::fates::CallFate;
@@ -13,15 +12,15 @@ use crate::text_calls::call_writer;
 
 impl AnswerGuard {
     /// The replacements in an event, or in a whole body.
-    pub(super) fn pieces(
+    pub(super) fn replacements(
         &mut self,
         sites: &[Site],
         is_whole: bool,
         judge: &mut impl CallJudge,
-    ) -> Vec<(Range<usize>, String)> {
-        let mut pieces: Vec<_> = sites
+    ) -> Replacements {
+        let mut changes: Replacements = sites
             .iter()
-            .filter_map(|site| self.added_piece(site, sites, is_whole))
+            .filter_map(|site| self.added_at(site, sites, is_whole))
             .collect();
         for site in sites {
             if let SiteRole::Id { call } = site.role
@@ -30,30 +29,25 @@ impl AnswerGuard {
                 if is_first {
                     judge.mended(EnvelopeDefect::CallId);
                 }
-                pieces.push((site.span.clone(), quoted(id)));
+                changes.add((site.span.clone(), quoted(id)));
             }
             if let Some(json) = self.instead(&site.role) {
-                pieces.push((site.span.clone(), site.filled_with(&json)));
+                changes.add((site.span.clone(), site.filled_with(&json)));
             }
         }
         for site in sites {
             if let SiteRole::Defect { defect, instead } = &site.role
-                && !pieces.iter().any(|(span, _)| *span == site.span)
+                && !changes.has(&site.span)
             {
                 judge.mended(*defect);
-                pieces.push((site.span.clone(), site.filled_with(instead)));
+                changes.add((site.span.clone(), site.filled_with(instead)));
             }
         }
-        pieces
+        changes
     }
 
     /// The replacement at a site of rescued text, or next to it.
-    fn added_piece(
-        &self,
-        site: &Site,
-        sites: &[Site],
-        is_whole: bool,
-    ) -> Option<(Range<usize>, String)> {
+    fn added_at(&self, site: &Site, sites: &[Site], is_whole: bool) -> Option<Replacement> {
         let added = |choice: usize| match self.texts.get(choice) {
             Some(TextFate::Calls(calls)) => Some(calls),
             _ => None,

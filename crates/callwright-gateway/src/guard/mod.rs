@@ -11,7 +11,6 @@ mod edits;
 mod fates;
 mod output;
 pub(crate) mod own_events;
-pub(crate) mod rewrite;
 mod waiting;
 
 use std::collections::VecDeque;
@@ -24,7 +23,6 @@ use callwright_http::sse::EventFields;
 
 pub use self::decision::{CallJudge, Decision, NewCall, SplitCall};
 use self::fates::CallFate;
-use self::rewrite::replace;
 use self::waiting::WaitingEvent;
 use crate::api::Api;
 use crate::text_calls::CallScope;
@@ -223,8 +221,8 @@ impl AnswerGuard {
             let sites = self.reader.read(body)?;
             self.reader.end();
             self.judge_ended(true, judge);
-            let pieces = self.pieces(&sites, true, judge);
-            Ok((!self.only_observes && !pieces.is_empty()).then(|| replace(body, pieces)))
+            let changes = self.replacements(&sites, true, judge);
+            Ok((!self.only_observes && !changes.is_empty()).then(|| changes.in_text(body)))
         });
         let changed = changed.map(|changed| changed.map_err(Unjudged::Unreadable));
         changed

@@ -5,7 +5,6 @@ use callwright::wire::{EnvelopeDefect, Site, SiteRole};
 use callwright_http::sse::with_data;
 
 use super::own_events;
-use super::rewrite::replace;
 use super::waiting::WaitingEvent;
 use super::{AnswerGuard, CallJudge};
 use crate::text_calls::TextFate;
@@ -63,11 +62,11 @@ impl AnswerGuard {
         if event.sites.iter().any(is_taken) {
             return;
         }
-        let pieces = self.pieces(&event.sites, false, judge);
-        if pieces.is_empty() {
+        let changes = self.replacements(&event.sites, false, judge);
+        if changes.is_empty() {
             return out.push(event.bytes);
         }
-        let data = replace(&event.data, pieces);
+        let data = changes.in_text(&event.data);
         out.push(with_data(&event.bytes, Some(data.as_bytes())).into());
     }
 

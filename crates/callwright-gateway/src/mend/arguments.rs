@@ -1,10 +1,9 @@
 //! Replaces arguments that are not a JSON object.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use callwright::call::Call;
-use callwright::internal::{raw_span, raw_text};
+use callwright::internal::{Replacement, raw_text, span_in};
 use callwright::{Gate, ToolSpec, Verdict};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -24,11 +23,7 @@ static READER: LazyLock<Option<Gate>> = LazyLock::new(|| {
 const ANY_TOOL: &str = "any";
 
 /// The range of a call's arguments and their replacement; `None` if they are readable.
-pub(super) fn readable(
-    body: &str,
-    call: &CallInHistory<'_>,
-    api: Api,
-) -> Option<(Range<usize>, String)> {
+pub(super) fn readable(body: &str, call: &CallInHistory<'_>, api: Api) -> Option<Replacement> {
     let (is_text, may_be_missing) = match api {
         Api::Chat | Api::Responses => (true, false),
         Api::Messages => (false, false),
@@ -53,7 +48,7 @@ pub(super) fn readable(
         json
     };
     Some(match key {
-        None => (raw_span(body, written), json),
+        None => (span_in(body, written), json),
         Some((key, (at, comma))) => (*at..*at, format!("\"{key}\":{json}{comma}")),
     })
 }

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
-use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::internal::{RawObject, Replacement, raw_items, span_in};
 
 use super::{HistoryDefect, unused_id};
 use crate::api::Api;
@@ -191,7 +190,7 @@ impl<'a> MendedHistory<'a> {
     }
 
     /// Where duplicate ids are written, and their replacements, as JSON.
-    pub(super) fn new_ids(&self) -> Vec<(Range<usize>, String)> {
+    pub(super) fn new_ids(&self) -> Vec<Replacement> {
         let mut edits = Vec::new();
         for (call, id) in &self.renamed {
             let json = serde_json::Value::from(id.as_str()).to_string();
@@ -200,7 +199,7 @@ impl<'a> MendedHistory<'a> {
             };
             let of_result = call.result.and_then(|at| self.results.get(at)?.id.as_ref());
             for (_, written) in call.id.iter().chain(of_result) {
-                edits.push((raw_span(self.body, written), json.clone()));
+                edits.push((span_in(self.body, written), json.clone()));
             }
         }
         edits

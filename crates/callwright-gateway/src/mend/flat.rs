@@ -1,9 +1,9 @@
 //! Places results that are separate messages or items: chat completions and responses.
 
-use callwright::internal::raw_span;
+use callwright::internal::{Replacements, span_in};
 
 use super::conversation::MendedHistory;
-use super::list::{ListSlot, Replacements};
+use super::list::ListSlot;
 use super::words;
 
 /// The messages in order, with the results of an answer directly after it.
@@ -55,7 +55,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
         }
         for result in conversation.misplaced(round) {
             slots.push(ListSlot::New(
-                edits.written(body, raw_span(body, result.text)),
+                edits.in_part(body, span_in(body, result.text)),
             ));
         }
         for (call, id) in conversation.unanswered(round) {

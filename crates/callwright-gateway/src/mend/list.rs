@@ -1,30 +1,8 @@
 //! Rewrites lists in a body with other items or values in them. All other bytes stay.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Values to replace, wherever they end up.
-#[derive(Debug, Default)]
-pub(super) struct Replacements(BTreeMap<usize, (usize, String)>);
-
-impl Replacements {
-    pub(super) fn add(&mut self, span: Range<usize>, instead: String) {
-        self.0.insert(span.start, (span.end, instead));
-    }
-
-    /// A part of the body, with the replacements applied.
-    pub(super) fn written(&self, body: &str, part: Range<usize>) -> String {
-        let mut written = String::with_capacity(part.len());
-        let mut done = part.start;
-        for (start, (end, instead)) in self.0.range(part.start..part.end) {
-            written.push_str(body.get(done..*start).unwrap_or_default());
-            written.push_str(instead);
-            done = *end;
-        }
-        written.push_str(body.get(done..part.end).unwrap_or_default());
-        written
-    }
-}
+use callwright::internal::Replacements;
 
 /// The next item of a list.
 #[derive(Debug, PartialEq)]
@@ -70,7 +48,7 @@ pub(super) fn rebuilt(
         }
         before = Some(number);
         match slot {
-            ListSlot::Kept(at) => written.push_str(&edits.written(body, start(at)..end(at))),
+            ListSlot::Kept(at) => written.push_str(&edits.in_part(body, start(at)..end(at))),
             ListSlot::Changed(_, text) | ListSlot::New(text) => written.push_str(&text),
         }
     }

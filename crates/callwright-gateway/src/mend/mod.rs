@@ -17,11 +17,11 @@ mod words;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use callwright::internal::{RawObject, raw_span};
+use callwright::internal::{RawObject, Replacements, span_in};
 use serde_json::value::RawValue;
 
 use self::conversation::MendedHistory;
-use self::list::{Replacements, rebuilt};
+use self::list::rebuilt;
 use crate::api::Api;
 use crate::text_calls::derived;
 
@@ -86,14 +86,11 @@ pub fn mend(body: &str, api: Api) -> Option<(String, Vec<HistoryDefect>)> {
     let list = request.get(api.history_key())?;
     let conversation = MendedHistory::read(body, list, api)?;
     let mut defects = conversation.defects();
-    let mut edits = Replacements::default();
-    for (span, instead) in conversation.new_ids() {
-        edits.add(span, instead);
-    }
+    let mut edits: Replacements = conversation.new_ids().into_iter().collect();
     for call in &conversation.calls {
-        if let Some((span, instead)) = arguments::readable(body, call, api) {
+        if let Some(readable) = arguments::readable(body, call, api) {
             defects.push(HistoryDefect::UnreadableArguments);
-            edits.add(span, instead);
+            edits.add(readable);
         }
     }
     if defects.is_empty() {
@@ -108,9 +105,9 @@ pub fn mend(body: &str, api: Api) -> Option<(String, Vec<HistoryDefect>)> {
     let items: Vec<_> = conversation
         .messages
         .iter()
-        .map(|message| raw_span(body, message.text))
+        .map(|message| span_in(body, message.text))
         .collect();
-    let whole = raw_span(body, list);
+    let whole = span_in(body, list);
     let messages = rebuilt(body, whole.clone(), &items, slots, &edits);
     let before = body.get(..whole.start)?;
     let after = body.get(whole.end..)?;

@@ -1,9 +1,9 @@
 //! Places results that are parts of the next user message: Anthropic and Gemini.
 
-use callwright::internal::{RawObject, raw_span, raw_text};
+use callwright::internal::{RawObject, Replacements, raw_text, span_in};
 
 use super::conversation::{HistoryMessage, MendedHistory, SpokenBy};
-use super::list::{ListSlot, Replacements, rebuilt};
+use super::list::{ListSlot, rebuilt};
 use super::words;
 
 /// The messages in order; user messages after an answer begin with its results.
@@ -83,7 +83,7 @@ pub(super) fn place(conversation: &MendedHistory<'_>, edits: &Replacements) -> V
 fn added(conversation: &MendedHistory<'_>, edits: &Replacements, round: usize) -> Vec<String> {
     let misplaced = conversation.misplaced(round);
     let misplaced = misplaced
-        .map(|result| edits.written(conversation.body, raw_span(conversation.body, result.text)));
+        .map(|result| edits.in_part(conversation.body, span_in(conversation.body, result.text)));
     let unanswered = conversation.unanswered(round);
     let unanswered = unanswered.map(|(call, id)| words::interrupted(conversation.api, call, id));
     misplaced.chain(unanswered).collect()
@@ -156,13 +156,13 @@ fn written(
     let items: Vec<_> = message
         .parts
         .iter()
-        .map(|part| raw_span(body, part.text))
+        .map(|part| span_in(body, part.text))
         .collect();
-    let span = raw_span(body, list);
+    let span = span_in(body, list);
     let parts = rebuilt(body, span.clone(), &items, slots, edits);
-    let whole = raw_span(body, message.text);
-    let before = edits.written(body, whole.start..span.start);
-    let after = edits.written(body, span.end..whole.end);
+    let whole = span_in(body, message.text);
+    let before = edits.in_part(body, whole.start..span.start);
+    let after = edits.in_part(body, span.end..whole.end);
     Some(ListSlot::Changed(at, [before, parts, after].concat()))
 }
 
@@ -174,7 +174,7 @@ fn with_list(
     mut parts: Vec<String>,
 ) -> String {
     let body = conversation.body;
-    let whole = raw_span(body, message.text);
+    let whole = span_in(body, message.text);
     let object = RawObject::read(message.text).ok();
     let content = object.and_then(|object| object.written(words::parts_key(conversation.api)));
     let Some(content) = content else {
@@ -183,8 +183,8 @@ fn with_list(
     if let Some(text) = raw_text(content).filter(|text| !text.is_empty()) {
         parts.push(words::text_part(conversation.api, &text));
     }
-    let span = raw_span(body, content);
-    let before = edits.written(body, whole.start..span.start);
-    let after = edits.written(body, span.end..whole.end);
+    let span = span_in(body, content);
+    let before = edits.in_part(body, whole.start..span.start);
+    let after = edits.in_part(body, span.end..whole.end);
     format!("{before}[{}]{after}", parts.join(","))
 }

@@ -1,13 +1,12 @@
 //! Builds the request that asks again: the client's own, with the new messages appended.
 
 use callwright::call::Call;
-use callwright::internal::{RawObject, raw_items, raw_span};
+use callwright::internal::{RawObject, Replacements, appended, raw_items, span_in};
 use callwright::wire::render_result;
 use hyper::Uri;
 
 use super::refused_call::RefusedCall;
 use crate::api::Api;
-use crate::guard::rewrite::replace;
 
 /// What the model reads about calls that were not refused.
 const NOT_RUN: &str = "Not run yet. Do not send it again.";
@@ -53,36 +52,32 @@ pub(crate) fn side_request(
     };
     let added = format!("{},{results}", answer.join(","));
     let list = request.get(api.history_key())?;
-    let mut pieces = Vec::new();
+    let mut changes = Replacements::default();
     match raw_items(list) {
-        Ok(items) => {
-            let end = raw_span(body, list).end.checked_sub(1)?;
-            let comma = if items.is_empty() { "" } else { "," };
-            pieces.push((end..end, format!("{comma}{added}")));
-        }
+        Ok(_) => changes.add(appended(body, list, &added)),
         // A string is a user message.
         Err(_) if list.starts_with('"') => {
             let user = format!("{{\"role\":\"user\",\"content\":{list}}}");
-            pieces.push((raw_span(body, list), format!("[{user},{added}]")));
+            changes.add((span_in(body, list), format!("[{user},{added}]")));
         }
         Err(_) => return None,
     }
     if let Some(stream) = request.get("stream") {
-        pieces.push((raw_span(body, stream), "false".to_owned()));
+        changes.add((span_in(body, stream), "false".to_owned()));
     }
     // Providers reject it without a stream.
     if let Some(span) = request.member_span(body, "stream_options") {
-        pieces.push((span, String::new()));
+        changes.add((span, String::new()));
     }
     if api.keeps_answers() {
-        pieces.push(if let Some(store) = request.written("store") {
-            (raw_span(body, store), "false".to_owned())
+        changes.add(if let Some(store) = request.written("store") {
+            (span_in(body, store), "false".to_owned())
         } else {
             let (span, comma) = request.room(body);
             (span, format!("\"store\":false{comma}"))
         });
     }
-    Some(replace(body, pieces))
+    Some(changes.in_text(body))
 }
 
 /// How many tokens an answer cost, if it says so.

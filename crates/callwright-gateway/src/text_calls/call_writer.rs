@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use callwright::internal::Replacement;
 use callwright_http::sse;
 use serde_json::{Value, json};
 
@@ -73,7 +74,7 @@ pub(crate) fn replaced_parts(
     parts: &[(Range<usize>, Option<usize>)],
     rest: usize,
     entries: &str,
-) -> Option<(Range<usize>, String)> {
+) -> Option<Replacement> {
     let is_gone = |start: Option<usize>| start.is_some_and(|start| start >= rest);
     let gone = parts
         .iter()

@@ -4,8 +4,7 @@
 //! Only the command and the arguments of a server are edited, in place: comments, order, indentation and everything
 //! else stay as they are.
 
-use std::ops::Range;
-
+use callwright::internal::{Replacement, Replacements};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged as _;
 
@@ -95,7 +94,7 @@ pub fn edit(
     let Some(file) = file::parse(body)? else {
         return Ok(text.to_owned());
     };
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut changes = Replacements::default();
     for (name, entry) in entries(&file, keys) {
         let Ok(command) = CommandLine::of(entry) else {
             continue;
@@ -105,16 +104,12 @@ pub fn edit(
         }
         match change {
             Change::Guard { program, options } => {
-                edits.extend(command.guarded(body, program, options));
+                changes.extend(command.guarded(body, program, options));
             }
-            Change::Undo => edits.extend(command.unguarded(body)),
+            Change::Undo => changes.extend(command.unguarded(body)),
         }
     }
-    edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-    let mut edited = body.to_owned();
-    for (range, new) in edits {
-        edited.replace_range(range, &new);
-    }
+    let edited = changes.in_text(body);
     // Never produce a file that its client could no longer read.
     file::parse(&edited)?;
     Ok(text[..text.len() - body.len()].to_owned() + &edited)
@@ -197,12 +192,7 @@ impl<'f, 'a> CommandLine<'f, 'a> {
     }
 
     /// The edits that put a guard in front of the server; none if it has one.
-    fn guarded(
-        &self,
-        text: &str,
-        program: &str,
-        options: &[String],
-    ) -> Vec<(Range<usize>, String)> {
+    fn guarded(&self, text: &str, program: &str, options: &[String]) -> Vec<Replacement> {
         if self.guard().is_some() {
             return Vec::new();
         }
@@ -237,7 +227,7 @@ impl<'f, 'a> CommandLine<'f, 'a> {
     }
 
     /// The edits that remove the guard; none if there is none, or if it has no separator.
-    fn unguarded(&self, text: &str) -> Vec<(Range<usize>, String)> {
+    fn unguarded(&self, text: &str) -> Vec<Replacement> {
         let (Some(mcp), Some(args)) = (self.guard(), self.args) else {
             return Vec::new();
         };

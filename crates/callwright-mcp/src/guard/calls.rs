@@ -279,8 +279,8 @@ impl<'a> GuardStep<'a, '_> {
         if is_unjudged(ticket.tool()) {
             settings.status.unjudged(tool);
         }
-        let repaired = if edits.is_empty() {
-            None
+        let fate = if edits.is_empty() {
+            Fate::Pass
         } else if settings.only_warns() {
             // Only rule names, since values may be secret.
             let rules: Vec<&str> = edits.iter().map(|edit| edit.rule).collect();
@@ -288,21 +288,17 @@ impl<'a> GuardStep<'a, '_> {
             self.warn(format!(
                 "tool {tool:?}: the call would be repaired: {rules}"
             ));
-            None
+            Fate::Pass
         } else {
             let IncomingCall {
                 message,
                 raw_params,
+                params,
                 ..
-            } = *incoming;
-            incoming
-                .params
-                .rewritten(message, raw_params, tool, ticket.arguments())
+            } = incoming;
+            Fate::Replace(params.rewritten(message, raw_params, tool, ticket.arguments()))
         };
-        (
-            repaired.map_or(Fate::Pass, Fate::Replace),
-            ticket.into_owned(),
-        )
+        (fate, ticket.into_owned())
     }
 
     pub(super) fn cancelled(&mut self, params: Option<&RawValue>) -> Fate {

@@ -5,12 +5,13 @@
 
 use std::io::Read;
 
+use callwright::internal::{Replacements, span_in};
 use memchr::memmem::Finder;
 use parking_lot::Mutex;
 
 use crate::line_reader::LineReader;
 use crate::line_writer::{LineEnd, LineWriter};
-use crate::message::{Message, place, with_edits};
+use crate::message::Message;
 
 /// The id of our own `initialize`.
 const RESTART_ID: &str = "\"callwright-restart\"";
@@ -83,8 +84,8 @@ impl Handshake {
         let Message::Request { id, .. } = Message::read(&initialize) else {
             return None;
         };
-        let id = (place(&initialize, id.0)?, RESTART_ID.to_owned());
-        let ours = with_edits(&initialize, vec![id]);
+        let id = (span_in(&initialize, id.0), RESTART_ID.to_owned());
+        let ours = Replacements::from_iter([id]).in_bytes(&initialize);
         stdin.send(&ours, LineEnd::Add, false).ok()?;
         while stdout.advance().ok()? {
             if matches!(Message::read(stdout.line()), Message::Response { id, result: Some(_), .. } if id.0 == RESTART_ID)

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use callwright::internal::{Replacements, span_in};
 use serde::Serialize;
 use serde_json::Value as Json;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -13,12 +14,9 @@ use serde_json::value::RawValue;
 pub(super) fn rewrite(text: &str, old: &Json, new: &Json) -> Option<String> {
     let mut spans = Vec::new();
     differing(text, 0..text.len(), old, new, &mut spans)?;
-    spans.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
-    let mut rewritten = text.to_owned();
-    for (span, value) in spans {
-        let written = written(text, &span, value)?;
-        rewritten.replace_range(span, &written);
-    }
+    let spans = spans.into_iter();
+    let changes = spans.map(|(span, value)| Some((span.clone(), written(text, &span, value)?)));
+    let rewritten = changes.collect::<Option<Replacements>>()?.in_text(text);
     let is_right = serde_json::from_str::<Json>(&rewritten).is_ok_and(|read| read == *new);
     is_right.then_some(rewritten)
 }
@@ -42,27 +40,20 @@ fn differing<'n>(
         {
             let members: BTreeMap<String, &RawValue> = serde_json::from_str(slice).ok()?;
             for (key, value) in before {
-                let inner = inside(text, members.get(key)?)?;
+                let inner = span_in(text, members.get(key)?.get());
                 differing(text, inner, value, after.get(key)?, spans)?;
             }
         }
         (Json::Array(before), Json::Array(after)) if before.len() == after.len() => {
             let items: Vec<&RawValue> = serde_json::from_str(slice).ok()?;
             for (index, value) in before.iter().enumerate() {
-                let inner = inside(text, items.get(index)?)?;
+                let inner = span_in(text, items.get(index)?.get());
                 differing(text, inner, value, after.get(index)?, spans)?;
             }
         }
         _ => spans.push((trimmed(text, span)?, new)),
     }
     Some(())
-}
-
-/// Where a raw value is in the text that it was read from.
-fn inside(text: &str, raw: &RawValue) -> Option<Span> {
-    let start = (raw.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-    let end = start.checked_add(raw.get().len())?;
-    (end <= text.len()).then_some(start..end)
 }
 
 fn trimmed(text: &str, span: Span) -> Option<Span> {

@@ -2,8 +2,8 @@
 //!
 //! This module never judges, decides or makes a sentence, and does not know the stages. The only logic is what every stage
 //! needs in the same form: the JSON tree with its parser and writer ([`json`]), the escaping of foreign text ([`text`]), the
-//! comparison of names ([`nearest`]), the debris that chat templates leave around calls ([`template`]) and the signs of
-//! transient failures ([`transient`]).
+//! comparison of names ([`nearest`]), the debris that chat templates leave around calls ([`template`]), the signs of
+//! transient failures ([`transient`]) and the replacement of values in a text ([`replacements`]).
 
 pub mod call;
 mod code;
@@ -24,6 +24,7 @@ mod output_fault;
 mod output_policy;
 pub(crate) mod panics;
 pub(crate) mod place;
+pub(crate) mod replacements;
 pub(crate) mod template;
 pub(crate) mod text;
 mod tool;

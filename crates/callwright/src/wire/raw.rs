@@ -13,6 +13,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::vocabulary::replacements::span_in;
+
 /// Why an event or a body cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -141,12 +143,12 @@ impl<'a> RawObject<'a> {
     /// The span of a member, including its comma: what to delete so that the object lacks it.
     pub fn member_span(&self, whole: &str, key: &str) -> Option<Range<usize>> {
         let at = self.members.iter().position(|(name, _)| name == key)?;
-        let end = span(whole, self.members.get(at)?.1).end;
+        let end = span_in(whole, self.members.get(at)?.1).end;
         if let Some(before) = at.checked_sub(1).and_then(|at| self.members.get(at)) {
-            return Some(span(whole, before.1).end..end);
+            return Some(span_in(whole, before.1).end..end);
         }
         // The first member goes with the comma after it.
-        let start = span(whole, self.text).start + 1;
+        let start = span_in(whole, self.text).start + 1;
         let comma = match self.members.get(1) {
             Some(_) => whole.get(end..)?.find(',')? + 1,
             None => 0,
@@ -156,7 +158,7 @@ impl<'a> RawObject<'a> {
 
     /// Where a member can be inserted, and what has to follow it there.
     pub fn room(&self, whole: &str) -> (Range<usize>, &'static str) {
-        let at = span(whole, self.text).start + 1;
+        let at = span_in(whole, self.text).start + 1;
         let comma = if self.members.is_empty() { "" } else { "," };
         (at..at, comma)
     }
@@ -256,12 +258,6 @@ pub fn text(written: &str) -> Option<Cow<'_, str>> {
     struct RawText<'a>(#[serde(borrow)] Cow<'a, str>);
     let is_text = written.starts_with('"');
     is_text.then(|| serde_json::from_str(written).ok().map(|RawText(text)| text))?
-}
-
-/// The span of a slice within the whole text.
-pub fn span(whole: &str, piece: &str) -> Range<usize> {
-    let start = piece.as_ptr().addr().saturating_sub(whole.as_ptr().addr());
-    start..start + piece.len()
 }
 
 struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a str)>);

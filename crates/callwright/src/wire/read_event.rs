@@ -6,13 +6,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::raw::{RawObject, UnreadableAnswer, span, text};
+use super::raw::{RawObject, UnreadableAnswer, text};
 use super::streamed::{
     EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
     StreamedText,
 };
 use crate::call::Completeness;
 use crate::json::Value;
+use crate::vocabulary::replacements::span_in;
 
 /// How many calls and other parts an answer may have. Providers stop at 128 calls; the rest are texts between them.
 const MOST_PARTS: usize = 1_024;
@@ -317,8 +318,8 @@ impl<'d> EventData<'d, '_> {
         list: &'d str,
         parts: Vec<(&'d str, Option<usize>)>,
     ) {
-        let span = span(self.data, list);
-        let place = |(part, start)| (self::span(self.data, part), start);
+        let span = span_in(self.data, list);
+        let place = |(part, start)| (span_in(self.data, part), start);
         let parts = parts.into_iter().map(place).collect();
         let inner = span.start + 1..span.end.saturating_sub(1).max(span.start + 1);
         self.answer_site(inner, ("", ""), SiteRole::PartList { choice, parts });
@@ -334,10 +335,10 @@ impl<'d> EventData<'d, '_> {
     ) {
         let role = SiteRole::CallList { choice };
         if let Some(last) = last {
-            let end = span(self.data, last).end;
+            let end = span_in(self.data, last).end;
             self.answer_site(end..end, (",", ""), role);
         } else if let Some(written) = message.written(key) {
-            self.answer_site(span(self.data, written), ("[", "]"), role);
+            self.answer_site(span_in(self.data, written), ("[", "]"), role);
         } else {
             let (span, comma) = message.room(self.data);
             let after = if comma.is_empty() { "]" } else { "]," };
@@ -473,7 +474,7 @@ impl<'d> EventData<'d, '_> {
     }
 
     fn site(&mut self, written: &'d str, role: SiteRole) {
-        self.answer_site(span(self.data, written), ("", ""), role);
+        self.answer_site(span_in(self.data, written), ("", ""), role);
     }
 
     fn answer_site(

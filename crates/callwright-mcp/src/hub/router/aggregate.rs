@@ -4,7 +4,6 @@
 //! a notification. A resource that no server has listed is looked for in one server after another. A subscription is
 //! acknowledged immediately and answered when the last server has ended it. This module sends the requests; `answers`
 //! handles what comes back.
-//! acknowledged at once and answered when the last server has ended it. Here they are sent; `answers` takes what comes back.
 
 mod answers;
 
@@ -12,12 +11,13 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use callwright::internal::{Replacements, span_in};
 use serde_json::value::RawValue;
 
 use super::lists::ListKind;
 use super::{PendingRequest, Routing};
 use crate::members::member;
-use crate::message::{Id, place, with_edits};
+use crate::message::Id;
 use crate::own_messages::{self, code};
 
 /// How long servers may take for a list. Most answer in milliseconds; a call that waits for the tool list is released
@@ -140,8 +140,8 @@ impl<'m> Routing<'_, 'm> {
                 part.is_done = true;
             } else {
                 let id = own_id(number, server, 0);
-                let range = place(request.message, request.id.0).unwrap_or_default();
-                let message = with_edits(request.message, vec![(range, id.clone())]);
+                let change = (span_in(request.message, request.id.0), id.clone());
+                let message = Replacements::from_iter([change]).in_bytes(request.message);
                 self.send_part(number, Id(&id), message.into(), &mut part);
             }
             aggregate.parts.push(part);

@@ -1,8 +1,8 @@
 //! Routes client messages: to the server they are for, or to all.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
+use callwright::internal::{Replacement, Replacements, span_in};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -12,11 +12,11 @@ use super::server_state::ServerState;
 use super::{Dispatch, MOST_REQUESTS, PendingRequest, RouterState, Routing};
 use crate::hub::request_ids::unmarked;
 use crate::members::{member, string};
-use crate::message::{Id, Message, cancelled_id, place, with_edits};
+use crate::message::{Id, Message, cancelled_id};
 use crate::own_messages::code;
 
 /// A server, and where the name that it knows goes.
-type ServerRoute = (usize, Option<(Range<usize>, String)>);
+type ServerRoute = (usize, Option<Replacement>);
 
 fn text_member<'m>(of: Option<&'m RawValue>, name: &str) -> Option<Cow<'m, str>> {
     member(of, name).and_then(string)
@@ -167,8 +167,8 @@ impl<'m> Routing<'_, 'm> {
                     &server.prompts
                 };
                 let original = names.original(&name)?;
-                let range = place(request.message, written.get())?;
-                Some((at, Some((range, json!(original).to_string()))))
+                let span = span_in(request.message, written.get());
+                Some((at, Some((span, json!(original).to_string()))))
             });
         if let Some(route) = route {
             return self.send_to(route, request);
@@ -187,9 +187,11 @@ impl<'m> Routing<'_, 'm> {
         }
     }
 
-    pub(super) fn send_to(&mut self, (server, edit): ServerRoute, request: &ClientRequest<'m>) {
-        let message = match edit {
-            Some(edit) => Cow::Owned(with_edits(request.message, vec![edit])),
+    pub(super) fn send_to(&mut self, (server, rename): ServerRoute, request: &ClientRequest<'m>) {
+        let message = match rename {
+            Some(rename) => Replacements::from_iter([rename])
+                .in_bytes(request.message)
+                .into(),
             None => Cow::Borrowed(request.message),
         };
         let pending = PendingRequest::passes(request.id);
@@ -246,14 +248,10 @@ impl<'m> Routing<'_, 'm> {
         let Some((server, original)) = unmarked(marked) else {
             return;
         };
-        if let Some(range) = place(message, marked)
-            && self
-                .state
-                .servers
-                .get(server)
-                .is_some_and(ServerState::is_there)
-        {
-            let message = with_edits(message, vec![(range, original)]);
+        let to = self.state.servers.get(server);
+        if to.is_some_and(ServerState::is_there) {
+            let change = (span_in(message, marked), original);
+            let message = Replacements::from_iter([change]).in_bytes(message);
             self.out.to_servers.push((server, message.into()));
         }
     }

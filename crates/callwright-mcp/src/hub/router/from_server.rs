@@ -1,5 +1,6 @@
 //! Routes server messages: to the client, or into a merged answer.
 
+use callwright::internal::{Replacements, span_in};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
@@ -7,7 +8,7 @@ use super::lists::ListKind;
 use super::{PendingRequest, Routing};
 use crate::hub::request_ids::marked;
 use crate::members::{member, string};
-use crate::message::{Id, Message, cancelled_id, place, with_edits};
+use crate::message::{Id, Message, cancelled_id};
 
 impl<'m> Routing<'_, 'm> {
     pub(super) fn route_server_message(
@@ -88,11 +89,9 @@ fn with_marks<'i>(
     message: &[u8],
     ids: impl IntoIterator<Item = Option<&'i str>>,
 ) -> Vec<u8> {
-    let edits = ids.into_iter().flatten().filter_map(|id| {
-        let range = place(message, id)?;
-        Some((range, marked(server, id)))
-    });
-    with_edits(message, edits.collect())
+    let ids = ids.into_iter().flatten();
+    let marks = ids.map(|id| (span_in(message, id), marked(server, id)));
+    marks.collect::<Replacements>().in_bytes(message)
 }
 
 /// The task in a result: in a member, or since 2026-07-28 the result itself.

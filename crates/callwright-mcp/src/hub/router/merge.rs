@@ -4,13 +4,13 @@
 
 use std::borrow::Cow;
 
+use callwright::internal::{Replacements, span_in};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Routing;
 use super::lists::ListKind;
 use crate::members::{member, string};
-use crate::message::{place, with_edits};
 
 /// An entry of a list, and its identifier.
 struct ListEntry<'m> {
@@ -86,10 +86,8 @@ impl Routing<'_, '_> {
                 return Cow::Borrowed(entry.text);
             };
             let name = json!(shown.next().unwrap_or_default()).to_string();
-            let text = entry.text.as_bytes();
-            let range = place(text, written.get()).unwrap_or_default();
-            let renamed = with_edits(text, vec![(range, name)]);
-            String::from_utf8(renamed).map_or(Cow::Borrowed(entry.text), Cow::Owned)
+            let change = (span_in(entry.text, written.get()), name);
+            Replacements::from_iter([change]).in_text(entry.text).into()
         };
         entries.iter().map(renamed).collect()
     }
