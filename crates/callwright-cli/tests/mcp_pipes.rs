@@ -109,6 +109,14 @@ fn everybody_who_waits_is_answered() {
     assert_eq!(client.end().1, Some(1));
 }
 
+#[test]
+fn an_answer_of_ours_does_not_wait_for_the_server() {
+    let mut client = Client::new(&[], &["sh", "-c", "cat > /dev/null"]);
+    // Two lines in one write: the second goes to the server, which never answers.
+    client.send(b"{\"id\":1,\"method\":\"tools/call\",\"params\":{}}\n{\"method\":\"x\"}\n");
+    assert_eq!(client.receive()["error"]["code"], -32_602);
+}
+
 /// A server that prints its process id and its child's, and ignores SIGTERM.
 const STUBBORN: &str = "trap '' TERM; sleep 1000 & echo $$ $!; while :; do sleep 0.1; done";
 

@@ -1,7 +1,7 @@
 //! Writes messages as lines, to the client or to a server.
 //!
-//! Takes messages from any thread; writes each as one line, in the order of the calls. A message that is followed by
-//! another one is collected and written together with it; a message on its own is written without a copy.
+//! Takes messages from any thread; writes each as one line, in the order of the calls. Messages are collected and
+//! written together; a long one is written by itself, without a copy.
 //!
 //! Senders wait for the client, but never for a server: what does not fit into a server's pipe goes to a queue that a
 //! separate thread writes ([`LineWriter::write_queued`]). So a server that does not read only holds up itself.
@@ -162,23 +162,37 @@ impl LineWriter {
         }
     }
 
-    /// Sends a message. `more` says that another one will follow immediately, so this one may be collected.
-    pub(crate) fn send(&self, message: &[u8], end: LineEnd, more: bool) -> Result<(), Unsent> {
-        let mut pending = self.pending.lock();
-        let sent = pending.send(message, end, more);
-        self.wake_thread(&pending);
-        sent
+    /// Sends a message, and what was collected before it.
+    pub(crate) fn send(&self, message: &[u8], end: LineEnd) -> Result<(), Unsent> {
+        self.while_open(|pending| {
+            pending.collect(message, end)?;
+            pending.write_collected()
+        })
+    }
+
+    /// Collects a message, to be sent by [`LineWriter::flush`].
+    pub(crate) fn collect(&self, message: &[u8], end: LineEnd) -> Result<(), Unsent> {
+        self.while_open(|pending| pending.collect(message, end))
     }
 
     /// Sends what was collected.
     pub(crate) fn flush(&self) -> Result<(), Unsent> {
+        self.while_open(PendingLines::write_collected)
+    }
+
+    fn while_open(
+        &self,
+        work: impl FnOnce(&mut PendingLines) -> Result<(), Unsent>,
+    ) -> Result<(), Unsent> {
         let mut pending = self.pending.lock();
         if pending.is_closed {
             return Err(Unsent::Closed);
         }
-        let sent = pending.write_collected();
-        self.wake_thread(&pending);
-        sent
+        let done = work(&mut pending);
+        if !pending.queue.is_empty() {
+            self.work.notify_one();
+        }
+        done
     }
 
     pub(crate) fn wait_until_drained(&self) {
@@ -240,19 +254,10 @@ impl LineWriter {
             }
         }
     }
-
-    fn wake_thread(&self, pending: &PendingLines) {
-        if !pending.queue.is_empty() {
-            self.work.notify_one();
-        }
-    }
 }
 
 impl PendingLines {
-    fn send(&mut self, message: &[u8], end: LineEnd, more: bool) -> Result<(), Unsent> {
-        if self.is_closed {
-            return Err(Unsent::Closed);
-        }
+    fn collect(&mut self, message: &[u8], end: LineEnd) -> Result<(), Unsent> {
         if self.queued_bytes > 0 && self.queued_bytes.saturating_add(message.len()) > MOST_QUEUED {
             return Err(Unsent::Full);
         }
@@ -261,8 +266,7 @@ impl PendingLines {
         }
         self.is_unfinished = end == LineEnd::AsItIs && !message.ends_with(b"\n");
         let is_whole = message.ends_with(b"\n") || end == LineEnd::AsItIs;
-        let is_alone = self.collected.is_empty() && !more;
-        if is_whole && (is_alone || message.len() >= MOST_COLLECTED) {
+        if is_whole && message.len() >= MOST_COLLECTED {
             self.write_collected()?;
             return self.write(message);
         }
@@ -270,7 +274,7 @@ impl PendingLines {
         if !is_whole {
             self.collected.push(b'\n');
         }
-        if !more || self.collected.len() >= MOST_COLLECTED {
+        if self.collected.len() >= MOST_COLLECTED {
             self.write_collected()?;
         }
         Ok(())
@@ -357,14 +361,14 @@ mod tests {
     #[test]
     fn a_message_followed_by_another_is_written_with_it() {
         let (writer, written) = blocking();
-        writer.send(b"a\n", LineEnd::Add, true).unwrap();
+        writer.collect(b"a\n", LineEnd::Add).unwrap();
         assert!(written().is_empty());
-        writer.send(b"b", LineEnd::Add, false).unwrap();
+        writer.send(b"b", LineEnd::Add).unwrap();
         assert_eq!(written(), ["a\nb\n"]);
-        writer.send(b"c\n", LineEnd::Add, false).unwrap();
-        writer.send(b"half", LineEnd::AsItIs, false).unwrap();
+        writer.send(b"c\n", LineEnd::Add).unwrap();
+        writer.send(b"half", LineEnd::AsItIs).unwrap();
         assert_eq!(written(), ["c\n", "half"]);
-        writer.send(b"d\n", LineEnd::Add, false).unwrap();
+        writer.send(b"d\n", LineEnd::Add).unwrap();
         assert_eq!(written(), ["\nd\n"]);
     }
 
@@ -372,8 +376,8 @@ mod tests {
     fn long_messages_are_not_collected() {
         let (writer, written) = blocking();
         let long = format!("{}\n", "x".repeat(MOST_COLLECTED));
-        writer.send(b"a\n", LineEnd::Add, true).unwrap();
-        writer.send(long.as_bytes(), LineEnd::Add, true).unwrap();
+        writer.collect(b"a\n", LineEnd::Add).unwrap();
+        writer.collect(long.as_bytes(), LineEnd::Add).unwrap();
         assert_eq!(written(), ["a\n", long.as_str()]);
     }
 
@@ -381,7 +385,7 @@ mod tests {
     fn nothing_is_sent_after_the_end() {
         let (writer, _) = blocking();
         writer.close();
-        let unsent = writer.send(b"a\n", LineEnd::Add, false);
+        let unsent = writer.send(b"a\n", LineEnd::Add);
         assert_eq!(unsent, Err(Unsent::Closed));
     }
 
@@ -393,12 +397,16 @@ mod tests {
         // A pipe holds far less than this.
         for number in 0..5_000 {
             let line = format!("{number} {}\n", "x".repeat(number % 700));
-            let more = number % 3 == 0;
-            assert_eq!(writer.send(line.as_bytes(), LineEnd::Add, more), Ok(()));
+            let done = if number % 3 == 0 {
+                writer.collect(line.as_bytes(), LineEnd::Add)
+            } else {
+                writer.send(line.as_bytes(), LineEnd::Add)
+            };
+            assert_eq!(done, Ok(()));
             sent.extend_from_slice(line.as_bytes());
         }
         let thread = thread_of(&writer);
-        assert_eq!(writer.send(b"last", LineEnd::Add, false), Ok(()));
+        assert_eq!(writer.send(b"last", LineEnd::Add), Ok(()));
         sent.extend_from_slice(b"last\n");
         writer.close();
         let mut came = Vec::new();
@@ -412,7 +420,7 @@ mod tests {
     fn messages_sent_before_there_is_a_sink_are_queued() {
         let writer = Arc::new(LineWriter::new(None));
         let thread = thread_of(&writer);
-        assert_eq!(writer.send(b"early", LineEnd::Add, false), Ok(()));
+        assert_eq!(writer.send(b"early", LineEnd::Add), Ok(()));
         let (mut reader, pipe) = io::pipe().expect("a pipe");
         writer.attach(Some(LineSink::pipe(pipe).expect("a sink")));
         writer.close();
@@ -426,7 +434,7 @@ mod tests {
     fn the_queue_is_bounded() {
         let (writer, reader) = to_pipe();
         let long = vec![b'x'; MOST_QUEUED / 2];
-        let send = |message: &[u8]| writer.send(message, LineEnd::AsItIs, false);
+        let send = |message: &[u8]| writer.send(message, LineEnd::AsItIs);
         assert_eq!(send(&long), Ok(()));
         assert_eq!(send(&long[1..]), Ok(()));
         assert_eq!(send(&long), Err(Unsent::Full));

@@ -245,7 +245,7 @@ impl CommandServer {
 
 impl ProcessSession {
     fn send(&self, message: &[u8]) -> Result<(), crate::line_writer::Unsent> {
-        self.stdin.send(&one_line(message), LineEnd::Add, false)
+        self.stdin.send(&one_line(message), LineEnd::Add)
     }
 
     /// A response whose events are the answers to these requests, or messages that the server sends unprompted.

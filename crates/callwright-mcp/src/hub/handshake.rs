@@ -86,11 +86,11 @@ impl Handshake {
         };
         let id = (span_in(&initialize, id.0), RESTART_ID.to_owned());
         let ours = Replacements::from_iter([id]).in_bytes(&initialize);
-        stdin.send(&ours, LineEnd::Add, false).ok()?;
+        stdin.send(&ours, LineEnd::Add).ok()?;
         while stdout.advance().ok()? {
             if matches!(Message::read(stdout.line()), Message::Response { id, result: Some(_), .. } if id.0 == RESTART_ID)
             {
-                stdin.send(&initialized, LineEnd::Add, false).ok()?;
+                stdin.send(&initialized, LineEnd::Add).ok()?;
                 return Some(stdout);
             }
         }

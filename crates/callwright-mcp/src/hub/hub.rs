@@ -137,7 +137,8 @@ impl Hub {
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     (self.warn)(&format!("the client: {error}; the message is dropped"));
                     let error = own_messages::error("null", code::NOT_JSON, &error.to_string());
-                    self.send_to_client(&error, LineEnd::Add, false);
+                    self.send_to_client(&error, LineEnd::Add);
+                    self.flush();
                     if lines.skip_line().unwrap_or(false) {
                         continue;
                     }
@@ -151,7 +152,8 @@ impl Hub {
                 && let Some(router) = &self.router
                 && let Some(error) = router.error_of_lost_server(line)
             {
-                self.send_to_client(&error, LineEnd::Add, false);
+                self.send_to_client(&error, LineEnd::Add);
+                self.flush();
                 continue;
             }
             let mut actions = Vec::new();
@@ -160,21 +162,20 @@ impl Hub {
             } else {
                 self.guard.from_client(line, Now::by_clock(), &mut actions);
             }
+            self.perform(actions);
             // Messages for a single server are collected while more are available.
-            let more = self.router.is_none() && lines.has_next();
-            self.perform(actions, more);
+            if self.router.is_some() || !lines.has_next() {
+                self.flush();
+            }
             if let (None, [only]) = (&self.router, &self.servers[..]) {
-                let writer = only.writer();
-                if !more {
-                    let _ = writer.flush();
-                }
                 // This only holds up the client, which must not fill our memory.
-                writer.wait_until_drained();
+                only.writer().wait_until_drained();
             }
         }
         let mut actions = Vec::new();
         self.guard.client_ended(Now::by_clock(), &mut actions);
-        self.perform(actions, false);
+        self.perform(actions);
+        self.flush();
         self.end_of_client();
     }
 
@@ -200,30 +201,29 @@ impl Hub {
             if !has_line || !is_current() {
                 break;
             }
-            let is_sent =
-                self.busily(|| self.handle_server_message(server, lines.line(), lines.has_next()));
+            let is_sent = self.busily(|| {
+                self.handle_server_message(server, lines.line());
+                lines.has_next() || self.flush()
+            });
             if !is_sent {
                 break;
             }
         }
-        let _ = self.to_client.flush();
+        self.flush();
         if is_current() {
             self.report(HubEvent::OutputEnded(server, generation));
         }
     }
 
-    /// Handles a server message; `more` says that another one is already available. `false` if the client reads no
-    /// more.
-    fn handle_server_message(&self, server: usize, message: &[u8], more: bool) -> bool {
+    fn handle_server_message(&self, server: usize, message: &[u8]) {
         match &self.router {
-            None => self.through_guard(message, more),
+            None => self.through_guard(message),
             Some(router) => {
                 let mut dispatch = Dispatch::default();
                 router.from_server(server, message, &mut dispatch);
-                self.deliver(dispatch, more);
+                self.deliver(dispatch);
             }
         }
-        more || self.flush_to_client()
     }
 
     /// Whether a server that exits now exits unexpectedly.
@@ -237,21 +237,21 @@ impl Hub {
         self.lost.fetch_sub(1, Ordering::Relaxed);
         let description = self.servers[server].description();
         (self.warn)(&format!("{description} was restarted"));
-        self.busily(|| match &self.router {
+        self.at_once(|| match &self.router {
             None => self.guard.server_back(),
             Some(router) => {
                 let mut dispatch = Dispatch::default();
                 router.server_back(server, &mut dispatch);
-                self.deliver(dispatch, false);
+                self.deliver(dispatch);
             }
         });
     }
 
-    fn through_guard(&self, message: &[u8], more: bool) {
+    fn through_guard(&self, message: &[u8]) {
         let mut actions = Vec::new();
         self.guard
             .from_server(message, Now::by_clock(), &mut actions);
-        self.perform(actions, more);
+        self.perform(actions);
     }
 
     /// Does work that may lead to messages for servers, which are not closed meanwhile.
@@ -265,34 +265,43 @@ impl Hub {
         done
     }
 
-    pub(super) fn tick(&self) {
+    /// Does the same, and sends the messages.
+    fn at_once<T>(&self, work: impl FnOnce() -> T) -> T {
         self.busily(|| {
+            let done = work();
+            self.flush();
+            done
+        })
+    }
+
+    pub(super) fn tick(&self) {
+        self.at_once(|| {
             let now = Now::by_clock();
             if let Some(router) = &self.router {
                 let mut dispatch = Dispatch::default();
                 router.tick(now.instant, &mut dispatch);
-                self.deliver(dispatch, false);
+                self.deliver(dispatch);
             }
             let mut actions = Vec::new();
             self.guard.tick(now, &mut actions);
-            self.perform(actions, false);
+            self.perform(actions);
         });
     }
 
     pub(super) fn compile(&self, compilation: ToolCompilation) {
         let compiled = compilation.run();
-        self.busily(|| {
+        self.at_once(|| {
             let mut actions = Vec::new();
             self.guard
                 .tools_compiled(compiled, Now::by_clock(), &mut actions);
-            self.perform(actions, false);
+            self.perform(actions);
         });
     }
 
     /// Settles everything that waits for a server that has exited, and answers it if the client should know; returns
     /// whether there was anything to answer.
     pub(super) fn server_gone(&self, server: usize, gone: &Gone, is_reported: bool) -> bool {
-        self.busily(|| self.settle(server, gone, is_reported))
+        self.at_once(|| self.settle(server, gone, is_reported))
     }
 
     fn settle(&self, server: usize, gone: &Gone, is_reported: bool) -> bool {
@@ -306,7 +315,7 @@ impl Hub {
             self.guard.server_gone(why, &mut actions);
             actions.retain(|_| is_reported);
             let was_awaited = !actions.is_empty();
-            self.perform(actions, false);
+            self.perform(actions);
             return was_awaited;
         };
         let mut dispatch = Dispatch::default();
@@ -320,7 +329,7 @@ impl Hub {
             (self.warn)(&gone.for_operator());
         }
         let was_awaited = !dispatch.to_client.is_empty();
-        self.deliver(dispatch, false);
+        self.deliver(dispatch);
         was_awaited
     }
 
@@ -329,7 +338,8 @@ impl Hub {
         copy_labelled(stderr, &self.servers[server].label);
     }
 
-    fn perform(&self, actions: Vec<Action<'_>>, more: bool) {
+    /// Carries out the guard's decisions; what is to be sent is collected until [`Hub::flush`].
+    fn perform(&self, actions: Vec<Action<'_>>) {
         // With a single server, even a missing line break is kept.
         let end = match self.router {
             None => LineEnd::AsItIs,
@@ -337,17 +347,17 @@ impl Hub {
         };
         for action in actions {
             match action {
-                Action::PassToServer(message) => self.send_on(message, end, more),
-                Action::ToServer(message) => self.send_on(&message, LineEnd::Add, more),
-                Action::Release(held) => self.send_on(&held.message, LineEnd::Add, more),
+                Action::PassToServer(message) => self.send_on(message, end),
+                Action::ToServer(message) => self.send_on(&message, LineEnd::Add),
+                Action::Release(held) => self.send_on(&held.message, LineEnd::Add),
                 Action::ListTools(request) => {
-                    self.send_on(&request, LineEnd::Add, more);
+                    self.send_on(&request, LineEnd::Add);
                     self.report(HubEvent::Changed);
                 }
-                Action::PassToClient(message) => self.send_to_client(message, end, more),
-                Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add, more),
+                Action::PassToClient(message) => self.send_to_client(message, end),
+                Action::ToClient(message) => self.send_to_client(&message, LineEnd::Add),
                 Action::Answer(held) | Action::AskUser(held) => {
-                    self.send_to_client(&held.message, LineEnd::Add, more);
+                    self.send_to_client(&held.message, LineEnd::Add);
                 }
                 Action::Hold(_) => self.report(HubEvent::Changed),
                 Action::CompileTools(compilation) => self.report(HubEvent::Compile(compilation)),
@@ -357,19 +367,19 @@ impl Hub {
     }
 
     /// Sends a client message to the server it is for.
-    fn send_on(&self, message: &[u8], end: LineEnd, more: bool) {
+    fn send_on(&self, message: &[u8], end: LineEnd) {
         match &self.router {
-            None => self.send_to_server(0, message, end, more),
+            None => self.send_to_server(0, message, end),
             Some(router) => {
                 let mut dispatch = Dispatch::default();
                 router.from_client(message, Now::by_clock().instant, &mut dispatch);
-                self.deliver(dispatch, more);
+                self.deliver(dispatch);
             }
         }
     }
 
     /// Carries out the router's decisions. The guard sees everything before the client does.
-    pub(super) fn deliver(&self, dispatch: Dispatch<'_>, more: bool) {
+    fn deliver(&self, dispatch: Dispatch<'_>) {
         if dispatch.has_new_deadline {
             self.report(HubEvent::Changed);
         }
@@ -385,36 +395,33 @@ impl Hub {
             }
         }
         for (server, message) in dispatch.to_servers {
-            self.send_to_server(server, &message, LineEnd::Add, false);
+            self.send_to_server(server, &message, LineEnd::Add);
         }
-        let count = dispatch.to_client.len();
-        for (at, message) in dispatch.to_client.iter().enumerate() {
-            self.through_guard(message, more || at + 1 < count);
-        }
-        // The guard may have kept the last one for itself.
-        if count > 1 && !more {
-            self.flush_to_client();
+        for message in &dispatch.to_client {
+            self.through_guard(message);
         }
     }
 
-    fn send_to_server(&self, server: usize, message: &[u8], end: LineEnd, more: bool) {
+    fn send_to_server(&self, server: usize, message: &[u8], end: LineEnd) {
         let link = &self.servers[server];
+        let writer = link.writer();
+        let sent = match self.router {
+            None => writer.collect(message, end),
+            Some(_) => writer.send(message, end),
+        };
         // A message for a server that has closed its input is lost, as it would be in the pipe: once the server has
         // exited, every request is answered.
-        if link.writer().send(message, end, more) == Err(Unsent::Full)
+        if sent == Err(Unsent::Full)
             && let Message::Request { id, .. } = Message::read(message)
         {
             let why = format!("{} does not read its input", link.description());
-            self.handle_server_message(
-                server,
-                &own_messages::error(id.0, code::SERVER_FAILED, &why),
-                false,
-            );
+            let error = own_messages::error(id.0, code::SERVER_FAILED, &why);
+            self.handle_server_message(server, &error);
         }
     }
 
-    fn send_to_client(&self, message: &[u8], end: LineEnd, more: bool) {
-        if self.to_client.send(message, end, more).is_err() {
+    fn send_to_client(&self, message: &[u8], end: LineEnd) {
+        if self.to_client.collect(message, end).is_err() {
             self.end_of_client();
         }
         if !self.has_spoken.load(Ordering::Relaxed) {
@@ -423,8 +430,12 @@ impl Hub {
         }
     }
 
-    /// Sends what was collected for the client; `false` if it reads no more.
-    fn flush_to_client(&self) -> bool {
+    /// Sends what was collected; `false` if the client reads no more.
+    fn flush(&self) -> bool {
+        if let (None, [only]) = (&self.router, &self.servers[..]) {
+            // A server that reads no more answers nothing; once it has exited, every request is answered.
+            let _ = only.writer().flush();
+        }
         let is_open = self.to_client.flush().is_ok();
         if !is_open {
             self.end_of_client();
