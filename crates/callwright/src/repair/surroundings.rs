@@ -20,8 +20,13 @@ pub(super) fn in_front(
     tool: &Tool,
     present: &BTreeSet<&str>,
 ) -> Option<&'static RuleRow> {
+    let is_opened = template::after_closing_tag(before).is_none();
     let (reasoning, before) = before.split_at(after_reasoning(before)?);
     let has_reasoning = !reasoning.trim().is_empty();
+    // Without its opening tag, the reasoning may be a member that quotes the closing one: `note: …</think>{…}`.
+    if !is_opened && holds_member(reasoning, tool, &BTreeSet::new()) {
+        return None;
+    }
     if let Some(debris) = debris(before, tool, CallSide::Before) {
         let liberty = if has_reasoning {
             &liberties::REASONING

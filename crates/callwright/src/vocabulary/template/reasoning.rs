@@ -119,12 +119,16 @@ pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
     }
 }
 
-/// Where reasoning ends that the prompt opened, so that only its closing tag is in the text: `… so I look.</think>`.
+/// Where reasoning ends that the prompt opened, so that only its closing tag is in the text: `… so I look.</think>`. A bracket
+/// or a quotation mark before the tag may have opened a value that quotes it: `{"note": "…</think>…"}`.
 pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     TAGS.iter().find_map(|(open, close)| {
         let (reasoning, after) = text.split_once(close)?;
-        let is_certain = !text.contains(open) && !after.contains(close) && is_finished(reasoning);
+        let is_certain = !text.contains(open)
+            && !after.contains(close)
+            && !reasoning.contains(['{', '[', '(', '<', '"'])
+            && is_finished(reasoning);
         is_certain.then_some(reasoning.len() + close.len())
     })
 }
