@@ -4,6 +4,7 @@ use ahash::AHashSet;
 use serde_json::Value as Schema;
 
 use super::super::tolerant::is_number;
+use super::types::may_be_thousands;
 use super::{ObjectionSite, ProposedEdit, only, says_something};
 use crate::json::{Number, Path, Value, keyword};
 
@@ -83,8 +84,11 @@ pub(super) fn list_from_text(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdi
         let allowed: AHashSet<&str> = allowed.iter().filter_map(Schema::as_str).collect();
         let text_of = |piece: &str| Value::String(piece.to_owned().into());
         let pieces: Vec<&str> = text.split(',').map(str::trim).collect();
-        return (pieces.len() > 1 && pieces.iter().all(|piece| allowed.contains(piece)))
-            .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
+        // `Paris, France` may be one of them.
+        return (pieces.len() > 1
+            && !allowed.contains(text.trim())
+            && pieces.iter().all(|piece| allowed.contains(piece)))
+        .then(|| site.replace(Value::Array(pieces.into_iter().map(text_of).collect())));
     }
     let pieces: Vec<&str> = text.split(',').collect();
     let after_commas = pieces.get(1..)?;
@@ -106,6 +110,7 @@ fn numbers(site: &ObjectionSite<'_, '_>, pieces: &[&str]) -> Option<ProposedEdit
     if !matches!(kind, Some("integer" | "number"))
         || pieces.len() < 2
         || !pieces.clone().all(is_number)
+        || { pieces.clone() }.any(|piece| may_be_thousands(piece, kind == Some("integer")))
     {
         return None;
     }

@@ -21,13 +21,14 @@ pub(super) fn number_from_string(site: &ObjectionSite<'_, '_>) -> Option<Propose
         .then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
 }
 
-/// Whether a point may be a thousands separator: three digits after it, in an integer or all zero.
-fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
+/// Whether a point may be a thousands separator: three digits after it, in an integer or with a zero at the end, which a
+/// fraction does not need (`2.500`).
+pub(super) fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
     let Some((whole, fraction)) = text.trim_start_matches('-').split_once('.') else {
         return false;
     };
     let grouped = (1..=3).contains(&whole.len()) && whole != "0" && fraction.len() == 3;
-    grouped && (wants_whole || fraction == "000")
+    grouped && (wants_whole || fraction.ends_with('0'))
 }
 
 /// Lossless. `"yes"`, `"1"` and the like are not converted: they may be values in their own right.
