@@ -132,6 +132,12 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         return None;
     }
     let lower = name.to_lowercase();
+    // The user's text follows.
+    if is_marker && lower == "inst" && !opening.ends_with('/') {
+        return None;
+    }
+    // The first token of a text, or a text that is struck out.
+    let is_shown = is_layout || (lower == "s" && opening == "<" && !is_last);
     Some(Mark {
         length: opening.len() + inside.len() + closers,
         name,
@@ -145,7 +151,7 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
                 .any(|word| lower.contains(word)),
         kind: match shape {
             NameShape::Token => MarkKind::Token,
-            _ if is_layout => MarkKind::Shown,
+            _ if is_shown => MarkKind::Shown,
             _ => MarkKind::Tag,
         },
     })
@@ -335,6 +341,7 @@ mod tests {
             "<del>",
             "[\"a\"]",
             "<!-- x -->",
+            "[INST]",
             "<tool_call dry=\"1\">",
             "<tool_call or not>",
             "<^",

@@ -12,7 +12,7 @@ use crate::vocabulary::word_list;
 const PARTS: &[&str] = word_list![
     action actions arg args argument arguments assistant begin beginning block bos bot call calling calls channel chatbot
     code constrain content end eod eom eos eot func function functions header im input inst invocation invoke
-    json key list message msg name object of pad param parameter parameters params payload plugin prompt python
+    json key list message msg name object of pad param parameter parameters params payload plugin python
     recipient request reserved role section sentence sep separator sot special start tag tags text token tokens
     tool tools turn use value xml
 ];
@@ -24,8 +24,12 @@ const SHORT_PARTS: &[&str] = word_list![
 
 /// What a token delimits, with no words other than those for a beginning and an end: `<|end_of_document|>`. Next to others they
 /// speak for another role: `tool_response`.
-const BOUNDED: &[&str] = word_list![answer doc document file response solution utterance];
+const BOUNDED: &[&str] = word_list![answer response solution utterance];
+
+/// The same for a text that is not the model's: its beginning introduces a quotation, its end only ends something.
+const ENDED: &[&str] = word_list![doc document file];
 const BOUNDS: &[&str] = word_list![begin beginof end endof sep start startof];
+const ENDS: &[&str] = word_list![end endof sep];
 
 /// Tokens that vocabularies hold in reserve, with a number: `<unused95>`, `<extra_id_1>`.
 const FILLERS: &[&str] = word_list![ctrl extra mask reserved special unused];
@@ -75,6 +79,7 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
         PARTS,
         SHORT_PARTS,
         BOUNDED,
+        ENDED,
         FILLERS,
         MAKERS,
         TAGS,
@@ -117,13 +122,14 @@ pub(super) fn is_layout(name: &str) -> bool {
 /// Whether words are the beginning or the end of a part of a message: `end_of_document`, `endofresponse`.
 fn is_bound(words: &[String]) -> bool {
     let whole = words.concat();
-    BOUNDED.iter().any(|part| {
+    let is_part = |part: &&str, bounds: &[&str]| {
         let Some((before, after)) = whole.split_once(part) else {
             return false;
         };
-        let is_rest = |rest: &str| rest.is_empty() || BOUNDS.contains(&rest);
+        let is_rest = |rest: &str| rest.is_empty() || bounds.contains(&rest);
         is_rest(before) && is_rest(after) && !(before.is_empty() && after.is_empty())
-    })
+    };
+    BOUNDED.iter().any(|part| is_part(part, BOUNDS)) || ENDED.iter().any(|part| is_part(part, ENDS))
 }
 
 /// Whether words are a reserved token: `unused95`, `extra_id_1`, `SPECIAL_12`.
@@ -467,6 +473,9 @@ mod tests {
             "send_tool",
             "不要执行",
             "observation",
+            "begin_of_document",
+            "file_start",
+            "prompt_text",
             "human",
             "think",
         ] {
