@@ -235,7 +235,9 @@ impl AdmissionPolicy {
             false => self.budget,
         };
         let must_count = tool.is_declared_to_change() || tool.spends() || tool.may_destroy();
-        let waits = || !tool.is_declared_to_change() && waits_by_name(name);
+        // `buy_watch` buys, and does not watch.
+        let may_wait = !tool.is_declared_to_change() && !tool.is_once();
+        let waits = || may_wait && waits_by_name(name);
         let calls = own().find_map(|own| own.calls).unwrap_or(self.tool_calls);
         ToolLimits {
             limits: Limits {

@@ -206,10 +206,17 @@ fn only_looks(words: &[&str]) -> bool {
 
 #[rustfmt::skip]
 const SPENDING_STEMS: &[&str] = &[
-    "money", "refund", "transfer", "purchas", "withdraw", "checkout", "remit", "reimburs", "disburs", "überweis", "ueberweis",
-    "zahlung", "donat", "billcustomer",
+    "money", "refund", "transfer", "purchas", "withdraw", "checkout", "remit", "reimburs", "disburs", "donat", "billcustomer",
+    "redeem",
+    // The same in other languages used for tool names.
+    "überweis", "ueberweis", "zahlung", "bezahl", "auszahl", "kaufen", "virement", "rembours", "pagamento", "comprar", "reembols",
+    "rimbors", "acquist", "оплат", "платеж", "платёж", "купить", "支付", "付款", "汇款", "匯款", "转账", "轉帳", "送金", "购买", "購入",
+    "購買", "退款", "支払", "振込", "返金", "결제", "송금", "환불", "구매",
 ];
-const SPENDING_WORDS: &[&str] = &["charge", "buy", "wire", "debit", "tip", "bid", "topup"];
+#[rustfmt::skip]
+const SPENDING_WORDS: &[&str] = &[
+    "charge", "buy", "wire", "debit", "tip", "bid", "topup", "deposit", "invest", "trade", "zahlen", "einzahlen", "acheter", "pagar",
+];
 #[rustfmt::skip]
 const LOOKING: &[&str] = &[
     "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "count",
@@ -270,6 +277,10 @@ mod tests {
             "list_and_pay_all",
             "refund_check",
             "send_money",
+            "deposit",
+            "送金",
+            "bezahlen",
+            "realizar_pagamento",
         ] {
             assert!(says_spend(name), "{name}");
         }
