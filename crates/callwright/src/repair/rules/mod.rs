@@ -99,9 +99,9 @@ rules! {
     /// An optional argument whose value is the schema's default, which the schema itself refuses, is left out.
     absent::default_left_out = Guess, 1, Reads;
     /// An allowed value with one typo, `"shiped"`, becomes the only one that is near, unless it is itself a word.
-    values::enum_near = Guess, 1, Changes;
+    values::enum_near = Guess, 1, Reads;
     /// A key with one typo, `qurey`, becomes the only one that is near, unless it is itself a word.
-    keys::key_near = Guess, 1, Changes;
+    keys::key_near = Guess, 1, Reads;
     /// The only unknown key replaces the only missing one, if its name says nothing: `data`, `the_list`.
     keys::only_key_left = Guess, 2, Changes;
     /// The only unknown key replaces the only missing one, if it holds an allowed value and all its words are in the missing key's name or description: `unit` for `scale`.

@@ -78,17 +78,18 @@ fn spelt(name: &str) -> String {
 }
 
 /// Whether one name is another with one typing error: a letter too many, too few, wrong or swapped with its neighbour, in a
-/// name of at least five letters. More than one letter is as often as not another word (`min`, `max`; `paid`, `unpaid`), digits
-/// are never typing errors, and neither is a correct word.
+/// word of at least five letters. More than one letter is as often as not another word (`min`, `max`; `paid`, `unpaid`), digits
+/// are never typing errors, and neither is a correct word. Beyond ASCII no word can be checked, and one letter may be all of a
+/// prefix (`включить`, `выключить`) or half a name (`東京駅`, `東北駅`).
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
-    const SHORTEST: usize = 5;
     // A punctuation mark may reverse the meaning of a name: `price>`, `!scopes`.
     let signs = |name: &str| {
         let others = name.chars().filter(|c| !c.is_alphabetic());
         others.collect::<String>()
     };
     let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
-    left.len().min(right.len()) >= SHORTEST
+    (left.is_ascii() && right.is_ascii())
+        && left.len().min(right.len()) >= SHORTEST
         && left.chars().next() == right.chars().next()
         && left.len().max(right.len()) <= 128
         && signs(&left) == signs(&right)
@@ -96,15 +97,20 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
         && is_slip_within_words(&words(sent), &words(meant))
 }
 
+/// The list of correct words has none that is shorter, and short codes differ by a letter (`lang_en`, `lang_es`).
+const SHORTEST: usize = 5;
+
 /// Whether two names have the same words except for one that is misspelt: it begins with the same letter, since a letter in
-/// front may reverse the meaning (`asynchronous`), and it is not a correct word (`county`, `passed`).
+/// front may reverse the meaning (`asynchronous`), it is not short, and it is not a correct word (`county`, `passed`).
 fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
     let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
     sent.len() != meant.len()
         || differing.all(|(sent, meant)| {
             let plural = is_plural(sent, meant) || is_plural(meant, sent);
             let same_start = sent.chars().next() == meant.chars().next();
-            same_start && !is_other_role(sent, meant) && (plural || !is_english_word(sent))
+            let is_long = sent.len().min(meant.len()) >= SHORTEST;
+            let is_misspelt = is_long && !is_english_word(sent);
+            same_start && !is_other_role(sent, meant) && (plural || is_misspelt)
         })
 }
 
@@ -169,6 +175,10 @@ mod tests {
             ("synchronous", "asynchronous"),
             ("run_typical", "run_atypical"),
             ("order1", "order2"),
+            ("lang_es", "lang_en"),
+            ("user_rule", "user_role"),
+            ("вход", "выход"),
+            ("北海市", "北京市"),
         ] {
             assert!(!is_slip(sent, meant), "{sent} {meant}");
         }
