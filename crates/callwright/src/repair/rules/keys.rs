@@ -39,8 +39,8 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A guess: exactly one key is close, one typing error away, and the value fits. A similar name (`path` for `filePath`) is only
-/// proposed to the model: it is too rarely the right one.
+/// A guess, for read-only tools: exactly one key is close, one typing error away, and the value fits. A similar name (`path` for
+/// `filePath`) is only proposed to the model: it is too rarely the right one.
 pub(super) fn key_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
         return None;
@@ -145,15 +145,28 @@ pub(super) fn key_of_allowed_value(site: &ObjectionSite<'_, '_>) -> Option<Propo
     let says_nothing_else = !own.is_empty()
         && own.iter().all(|word| {
             let is_word = |known: &String| known.trim_end_matches('s') == word;
-            !TURNING_WORDS.contains(&word.as_str()) && known.iter().any(is_word)
+            !turns(word) && known.iter().any(is_word)
         });
     (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
 }
 
-/// Words of descriptions that reverse the meaning of a name: `not_status`, where the text says "not empty".
+/// Words that change the meaning of a name, although the schema uses them too: `not_status`, where a description says "not
+/// empty"; `exclude`, where another parameter is `exclude_tags`.
 const TURNING_WORDS: &[&str] = word_list![
-    not no non un without except exclude ignore skip old new previous next from to min max before after if unless other
+    not no non un anti never without except exclude excluding excluded but minus less instead ignore ignored skip skipped omit
+    omitted avoid hide hidden deny denied forbid forbidden block blocked ban disable disabled disallow reject drop remove delete
+    cancel undo stop reverse reversed inverse invert inverted negate negated opposite dry test mock fake draft example sample
+    preview old new previous prior next first second last from to min max before after until since if unless when other
+    others else
 ];
+
+/// Whether a word of a name changes its meaning; it may be in the singular (`minu`).
+pub(super) fn turns(word: &str) -> bool {
+    let bare = |word: &str| word.trim_end_matches('s').to_owned();
+    TURNING_WORDS
+        .iter()
+        .any(|turning| bare(turning) == bare(word))
+}
 
 /// A member with neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. If something
 /// may be destroyed, it may be the rest of a filter.

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Schema;
 
-use super::keys::is_plain;
+use super::keys::{is_plain, turns};
 use super::{ObjectionSite, ProposedEdit, says_something};
 use crate::json::{Path, Value, keyword, parse_at};
 use crate::nearest::words;
@@ -54,7 +54,7 @@ const MOST_LAYERS: usize = 3;
 
 /// A guess, for read-only tools: a layer is the only meaningful key, or a list of one; the schema does not know it, and the
 /// content fits as it is. Its name must not add any meaning: each word is a word for a layer, or belongs to the parameters and
-/// the title of the schema. `dry_run`, `undo` and `not` have others.
+/// the title of the schema and does not turn them. `dry_run`, `undo` and `not` have others.
 pub(super) fn named_layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let properties = site.scope.properties(&Path::root());
     if properties.len() == 0 {
@@ -64,7 +64,9 @@ pub(super) fn named_layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<Prop
     let title = keyword(site.schema.source(), "title").and_then(Schema::as_str);
     let names = properties.names().iter().copied().chain(title);
     let known: Vec<String> = names.flat_map(words).collect();
-    let is_known = |word: &String| WORDS_OF_LAYERS.contains(&word.as_str()) || known.contains(word);
+    let is_known = |word: &String| {
+        WORDS_OF_LAYERS.contains(&word.as_str()) || (known.contains(word) && !turns(word))
+    };
     let is_layer = |key: &str| {
         let own = words(key);
         !own.is_empty() && own.iter().all(is_known) && is_plain(key)

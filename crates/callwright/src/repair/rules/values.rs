@@ -64,7 +64,9 @@ fn is_of_words(text: &str) -> bool {
     !text.contains(char::is_lowercase) || capitals.all(|(at, _)| begins_a_word(at))
 }
 
-/// A guess: exactly one allowed value is close (the one that the feedback would propose), and one typing error away.
+/// A guess: exactly one allowed value is close (the one that the feedback would propose), and one typing error away. For
+/// read-only tools: correct words are only known in English (`dessus` is not a misspelt `dessous`), and names are not known at
+/// all (`Marie`, `Maria`).
 pub(super) fn enum_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let allowed = match &site.located.issue.expected {
         Expected::OneOf(values) if site.code() == IssueCode::Enum => values.as_array()?,
@@ -82,6 +84,9 @@ const WORDS_AROUND: &[&str] = word_list![
     a an the my this these of in by for per on at as with is and it please only just last past current type kind class mode
     style level order format scale unit units system degree degrees value option setting method category
 ];
+
+/// Words that may be a prefix of what they are joined to, and reverse it: `in-active`, `a_synchronous`.
+const PREFIXES: &[&str] = word_list![a an in];
 
 /// How many words a text that names an allowed value may have. A longer one is a sentence.
 const MOST_WORDS: usize = 6;
@@ -101,6 +106,9 @@ pub(super) fn enum_named(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
         return None;
     }
     site.look_at(allowed.len())?;
+    if sent.split(' ').any(has_prefix) {
+        return None;
+    }
     let sent = separate_words(sent);
     if sent.len() > MOST_WORDS {
         return None;
@@ -114,6 +122,15 @@ pub(super) fn enum_named(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
         |word: &&String| WORDS_AROUND.contains(&word.as_str()) || of_key.contains(word);
     (!around.is_empty() && around.iter().all(says_nothing))
         .then(|| site.replace(Value::String(meant.to_owned().into())))
+}
+
+/// Whether a part without blanks has a word joined to it that may be a prefix.
+fn has_prefix(part: &str) -> bool {
+    let mut joined = part.split_inclusive(['_', '-']);
+    joined.any(|word| {
+        let bare = word.trim_end_matches(['_', '-']);
+        bare.len() < word.len() && PREFIXES.contains(&bare.to_lowercase().as_str())
+    })
 }
 
 /// The words of a text, in lower case. A capital does not start a word: `inActive` may be a word with the opposite meaning.
