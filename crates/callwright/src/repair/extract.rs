@@ -94,6 +94,13 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let (Some(front), Some(back)) = around else {
         return Extract::Nothing;
     };
+    // Escaped among words, it is a part of a text: `write(note="{\"path\": …}")`.
+    let is_escaped = edits
+        .iter()
+        .any(|edit| edit.rule == liberties::ESCAPED_VALUE.name);
+    if is_escaped && [front, back].contains(&&liberties::PROSE) {
+        return Extract::Nothing;
+    }
     let (marked, before) = (
         marked.trim_matches(JSON_BLANK),
         before.trim_matches(JSON_BLANK),
