@@ -71,7 +71,7 @@ const MARKERS: [&str; 6] = [
     "TOOL_CALL",
     "TOOL_REQUEST",
     "END_TOOL_REQUEST",
-    "INST",
+    "/INST",
     "/TOOL_CALLS",
 ];
 
@@ -171,7 +171,7 @@ fn debris(call: &str, is_message: bool, dice: &mut Dice) -> String {
     match kind {
         0 if dice.roll(5) > 0 => text += &tag(name, true, dice),
         1 if dice.roll(3) > 0 => text += &token(dice),
-        2 if dice.roll(2) > 0 => text += &format!("[/{}]", dice.one_of(&MARKERS[..5])),
+        2 if dice.roll(2) > 0 => text += &format!("[/{}]", dice.one_of(&MARKERS[..4])),
         4 if dice.roll(5) > 0 => text += &format!("\n{fence}"),
         _ => {}
     }

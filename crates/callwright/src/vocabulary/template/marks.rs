@@ -28,7 +28,8 @@ pub(super) enum MarkKind {
     Token,
     /// A tag or a marker.
     Tag,
-    /// A tag that displays its content where people read it: HTML, or an escaped tag.
+    /// A tag that displays its content where people read it, or that someone else's text follows: HTML, an escaped tag,
+    /// `[INST]`.
     Shown,
 }
 
@@ -132,12 +133,10 @@ pub(super) fn mark(text: &str, is_last: bool) -> Option<Mark<'_>> {
         return None;
     }
     let lower = name.to_lowercase();
-    // The user's text follows.
-    if is_marker && lower == "inst" && !opening.ends_with('/') {
-        return None;
-    }
-    // The first token of a text, or a text that is struck out.
-    let is_shown = is_layout || (lower == "s" && opening == "<" && !is_last);
+    // Both may be the first token of a text. But `<s>` also strikes out what follows, and after `[INST]` the user speaks.
+    let is_first =
+        (opening, lower.as_str()) == ("<", "s") || (opening, lower.as_str()) == ("[", "inst");
+    let is_shown = is_layout || is_first && !is_last;
     Some(Mark {
         length: opening.len() + inside.len() + closers,
         name,
@@ -341,7 +340,6 @@ mod tests {
             "<del>",
             "[\"a\"]",
             "<!-- x -->",
-            "[INST]",
             "<tool_call dry=\"1\">",
             "<tool_call or not>",
             "<^",
