@@ -1,6 +1,6 @@
 //! `callwright init`: writes a policy file for some tools, and puts the guard in front of a client's servers.
 //!
-//! Takes a tools file or a client configuration; writes a policy file or the edited configuration. Never writes
+//! Takes a tool file or a client configuration; writes a policy file or the edited configuration. Never writes
 //! anything it has not shown first, never replaces a policy file, and always keeps a backup of a configuration.
 
 mod diff;

@@ -42,11 +42,11 @@ Examples:
     callwright replay --tools tools.json --report report.html \\
       --suggest changes.json 'logs/*.jsonl.gz'
 
-  A new tools file with two of the proposals
+  A new tool file with two of the proposals
     callwright replay apply --tools tools.json --suggestions changes.json \\
       --accept 1,3 --output new.json
 
-  Which verdicts the new tools file would change
+  Which verdicts the new tool file would change
     callwright replay --tools tools.json --against new.json logs/
 
   A long run that Ctrl-C interrupts and the same command continues
@@ -170,7 +170,7 @@ pub(crate) struct MergeArguments {
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// Write a new tools file with the accepted proposals
+/// Write a new tool file with the accepted proposals
 ///
 /// Only the places that change are rewritten. If a schema has changed since the proposals were made, or a proposal is
 /// not proved to only loosen it, nothing is written and the exit code is 2.
@@ -184,7 +184,7 @@ Examples:
     callwright replay apply --tools tools.json --suggestions changes.json --accept 1,3 \\
       --output new.json")]
 pub(crate) struct ApplyArguments {
-    /// The current tools file
+    /// The current tool file
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
@@ -200,7 +200,7 @@ pub(crate) struct ApplyArguments {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Where to write the new tools file; standard output by default
+    /// Where to write the new tool file; standard output by default
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -212,7 +212,7 @@ pub(crate) struct ApplyArguments {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  Decide, then write the new tools file
+  Decide, then write the new tool file
     callwright replay review changes.json
     callwright replay apply --tools tools.json --suggestions changes.json --output new.json")]
 pub(crate) struct ReviewArguments {
