@@ -62,7 +62,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some("guard") => {
             let server = ServerGroup::direct(myself.into_os_string(), vec!["server".into()]);
             let end = hub::run(Arc::new(Settings::default()), &server, |warning: &str| {
-                eprintln!("{warning}")
+                eprintln!("{warning}");
             })?;
             Ok(ExitCode::from(end.code))
         }
