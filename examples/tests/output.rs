@@ -68,6 +68,11 @@ fn self_correction() {
 }
 
 #[test]
+fn mcp() {
+    prints("mcp", "output/mcp.txt");
+}
+
+#[test]
 fn gateway() {
     prints("gateway", "gateway/transcript.txt");
 }

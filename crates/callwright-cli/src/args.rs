@@ -24,6 +24,9 @@ const STYLES: Styles = Styles::styled()
 /// A guard between language models and their tools.
 #[derive(Debug, Parser)]
 #[command(name = "callwright", version = version::SHORT, long_version = version::LONG, styles = STYLES)]
+#[command(
+    after_help = "`callwright` without arguments shows where to start; `callwright help COMMAND` has examples."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -44,34 +47,43 @@ pub(crate) enum Command {
 
 /// Judge calls against the schemas of their tools
 ///
-/// Reads calls and prints one verdict per call, in input order. Exit codes: 0 if every call is valid or repaired, 1
-/// if any call is refused or could not be judged, 2 if any input could not be read.
+/// Reads calls and prints one verdict per call, in input order.
+///
+/// Exit codes: 0 if every call is valid or repaired; 1 if a call or a result is refused, or a call could not be judged;
+/// 2 if the options are wrong or any input could not be read.
 #[derive(Debug, Args)]
-#[command(after_long_help = shapes())]
+#[command(after_long_help = examples_and_shapes())]
 pub(crate) struct CheckArguments {
-    /// The tools: a JSON array, or an object with a `tools` member (such as an MCP `tools/list` result)
+    /// The tools: a JSON array, or an object with a `tools` member
+    ///
+    /// The result of an MCP `tools/list` request works as it is.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
-    /// The format of the feedback for the model
+    /// The form of the feedback for the model; `instruction` by default
     #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
     pub(crate) style: Option<Style>,
 
-    /// The policy file, in TOML (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML
+    ///
+    /// docs/policy.md describes it. No default location is searched.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest repair grade for all tools, overriding the policy; the default, `by_effect`, is `guess` for read-only tools and
-    /// `lossless` for all others
+    /// The highest repair grade for all tools, overriding the policy; `by_effect` by default
+    ///
+    /// `by_effect` is `guess` for tools that are declared read-only and `lossless` for all others.
     #[arg(long, value_name = "GRADE", value_parser = named(&RepairPolicy::ALL))]
     pub(crate) repair: Option<RepairPolicy>,
 
-    /// Show every repair that was tried, with its grade and cost, or why none was tried (text output only)
+    /// Show every repair that was tried, or why none was tried (text output only)
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Extract calls that the model wrote into a message as text, such as `<tool_call>…</tool_call>`, if the message
-    /// contains nothing else
+    /// Extract calls that the model wrote into a message as text
+    ///
+    /// Such as `<tool_call>…</tool_call>`. The message must contain nothing else, except around calls of tools that are
+    /// declared read-only.
     #[arg(long)]
     pub(crate) rescue: bool,
 
@@ -79,19 +91,22 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: OutputFormat,
 
-    /// Also mask values marked `writeOnly` or `format: password` in JSON output. Text output always masks them; JSON
-    /// output shows them in `arguments` and `edits` by default, for programs that need the values
+    /// Also mask secrets in the `arguments` and `edits` of JSON output
+    ///
+    /// Secrets are values that a schema marks `writeOnly` or `format: password`. Everything else that is printed masks
+    /// them anyway; these two show them by default, for programs that need the values.
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
-    /// The calls, or complete model responses: JSON Lines, a JSON array, or concatenated JSON documents; plain, gzip
-    /// or zstd; `-` for standard input
+    /// The file of calls or complete model responses; `-` for standard input
+    ///
+    /// JSON Lines, a JSON array, or concatenated JSON documents; plain, gzip or zstd.
     #[arg(value_name = "CALLS", default_value = "-")]
     pub(crate) calls: PathBuf,
 }
 
-/// The input shapes that `check` accepts, from the provider table.
-fn shapes() -> String {
+/// Examples, and the input shapes that `check` accepts, from the provider table.
+fn examples_and_shapes() -> String {
     let list = |own: &str, of: fn(ProviderSummary) -> Option<&'static str>| {
         let own = (!own.is_empty()).then_some(("callwright", own));
         let summaries = Provider::ALL.iter().map(|(_, provider)| provider.summary());
@@ -110,7 +125,17 @@ fn shapes() -> String {
         summary.message
     });
     format!(
-        r#"Tool declarations, in any mix of these shapes:
+        r#"Examples:
+  Verdicts for people
+    callwright check --tools tools.json calls.jsonl
+
+  Verdicts for programs, on calls from another program
+    my-agent --log-calls | callwright check --tools tools.json --format json
+
+  What a policy would do to recorded conversations
+    callwright check --tools tools.json --policy callwright.toml calls.jsonl
+
+Tool declarations, in any mix of these shapes:
 {tools}
 Calls, in any mix of these shapes:
 {calls}
@@ -131,8 +156,9 @@ their own:
 
 /// Explain a code or a repair rule, or list all of them
 #[derive(Debug, Args)]
+#[command(after_long_help = EXPLAIN_EXAMPLES)]
 pub(crate) struct ExplainArguments {
-    /// A code such as `truncated_call` or a repair rule such as `null_left_out`; lists all codes if omitted
+    /// A code or a repair rule; lists all codes if omitted
     pub(crate) name: Option<String>,
 
     /// List the repair rules instead of the codes
@@ -144,24 +170,38 @@ pub(crate) struct ExplainArguments {
     pub(crate) format: ExplainFormat,
 }
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  All codes in a table
+    callwright explain
+
+  One code, or one repair rule
+    callwright explain truncated_call
+    callwright explain null_left_out";
+
 /// Guard one or more MCP servers
 ///
 /// Starts the server and sits between it and the client: tool calls are judged before they reach the server, and
-/// results before they reach the client. Everything else passes through unchanged. Exit codes: the server's own, 2 if
-/// the options are wrong, 3 if the server cannot be started. With `--servers`: 0 when the client disconnects, 3 when
-/// no server is left.
+/// results before they reach the client. Everything else passes through unchanged.
+///
+/// Exit codes: the server's own, 2 if the options are wrong, 3 if the server cannot be started. With `--servers`: 0
+/// when the client disconnects, 3 when no server is left.
 #[derive(Debug, Args)]
+#[command(after_long_help = MCP_EXAMPLES)]
 pub(crate) struct McpArguments {
-    /// The policy file, in TOML (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML
+    ///
+    /// docs/policy.md describes it. No default location is searched.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// What to do with an invalid call or result: `strict` refuses it, `warn` only reports it on stderr, `off`
-    /// disables judging
+    /// What to do with an invalid call or result
+    ///
+    /// `strict` repairs or refuses it, `warn` only reports it on stderr, `off` judges nothing.
     #[arg(long, value_name = "MODE", default_value = "strict", value_parser = named(&Validation::ALL))]
     pub(crate) mode: Validation,
 
-    /// The format of the feedback for the model
+    /// The form of the feedback for the model; `instruction` by default
     #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
     pub(crate) style: Option<Style>,
 
@@ -169,8 +209,9 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Which values to record: `masked` leaves out values that a schema marks as secret or that look like a password,
-    /// key or token
+    /// Which values to record
+    ///
+    /// `masked` leaves out values that a schema marks as secret, and values that look like a password, a key or a token.
     #[arg(
         long,
         value_name = "VALUES",
@@ -180,11 +221,13 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) record_values: Values,
 
-    /// How long the client must be idle before its next call starts a new turn
+    /// How many seconds without a call end a turn, for which calls are counted
     #[arg(long, value_name = "SECONDS", default_value = "120")]
     pub(crate) quiet_turn: u32,
 
-    /// Trust the server's tool annotations (`readOnlyHint`), even where that makes the guard less strict
+    /// Trust the server's tool annotations even where that makes the guard less strict
+    ///
+    /// These are `readOnlyHint` and `idempotentHint`.
     #[arg(long)]
     pub(crate) trust_annotations: bool,
 
@@ -192,27 +235,34 @@ pub(crate) struct McpArguments {
     #[arg(long)]
     pub(crate) fix_schemas: bool,
 
-    /// Print the client configuration entry, before and after, without starting anything; with `--servers`, the
-    /// single entry that replaces all of them
+    /// Print the entry for the client's configuration, before and after, and start nothing
+    ///
+    /// With `--servers`, prints the single entry that replaces all of them.
     #[arg(long, conflicts_with = "upstream")]
     pub(crate) print_config: bool,
 
-    /// Guard all servers in this file, which has the format of a client configuration (`mcpServers` or `servers`);
-    /// tool and prompt names are prefixed with the server's name, as in `github__create_issue`
+    /// Guard all servers in this file, which has the format of a client's configuration
+    ///
+    /// The servers are under `mcpServers` or `servers`. Names of tools and prompts get the server's name as a prefix, as
+    /// in `github__create_issue`.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "listen"])]
     pub(crate) servers: Option<PathBuf>,
 
-    /// Guard the streamable HTTP server at this URL instead of starting one; without `--listen`, the client uses
-    /// stdin and stdout
+    /// Guard the streamable HTTP server at this URL instead of starting one
+    ///
+    /// Without `--listen`, the client uses stdin and stdout.
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(crate) upstream: Option<String>,
 
-    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900; port 0 picks a free port. With a command,
-    /// each client session gets its own server process
+    /// The address to listen on for HTTP clients, such as 127.0.0.1:8900
+    ///
+    /// Port 0 picks a free port. With a command, each client session gets its own server process.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
 
-    /// The largest message, in bytes: a client that sends a longer one gets an error, a server that does is stopped
+    /// The largest message, in bytes
+    ///
+    /// A client that sends a longer one gets an error, a server that does is stopped.
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     pub(crate) max_message_bytes: usize,
 
@@ -220,15 +270,18 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 8 * 1024 * 1024)]
     pub(crate) max_argument_bytes: usize,
 
-    /// How long to wait for servers to start; with `--servers`, slower ones are added once they are up
+    /// How many seconds to wait for servers to start
+    ///
+    /// With `--servers`, slower ones are added once they are up.
     #[arg(long, value_name = "SECONDS", default_value = "7")]
     pub(crate) start_limit: u32,
 
     #[command(flatten)]
     pub(crate) clients: HttpOptions,
 
-    /// A request header that identifies the conversation, for servers without session ids; without it, calls of such
-    /// clients are judged one by one, without history
+    /// The request header that identifies a conversation, for servers without session ids
+    ///
+    /// Without it, calls to such servers are judged one by one, without history.
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub(crate) session_header: Option<String>,
 
@@ -240,6 +293,23 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) command: Vec<OsString>,
 }
+
+const MCP_EXAMPLES: &str = "\
+Examples:
+  Guard a server that the client talks to over stdio
+    callwright mcp -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+
+  Print what to write into the client's configuration for that
+    callwright mcp --print-config -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+
+  Guard all servers of a file, under one name
+    callwright mcp --servers servers.json
+
+  Guard a server that is reached over HTTP
+    callwright mcp --upstream http://127.0.0.1:8000/mcp --listen 127.0.0.1:8900
+
+  Warn only, and record every call
+    callwright mcp --mode warn --record calls.jsonl -- my-server";
 
 /// Parses a value by its name in a table.
 pub(crate) fn named<T: Copy + Send + Sync + 'static>(
@@ -266,41 +336,4 @@ pub(crate) enum ExplainFormat {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::*;
-
-    /// Every command shown in a document is accepted by the program.
-    #[test]
-    fn documents_show_commands_as_they_are() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        // A packaged crate has no documents.
-        let Ok(docs) = fs::read_dir(root.join("docs")) else {
-            return;
-        };
-        let docs = docs.map(|entry| entry.expect("an entry").path());
-        let documents = docs.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
-        let mut commands = 0;
-        for document in documents.chain([root.join("README.md"), root.join("examples/README.md")]) {
-            let text = fs::read_to_string(&document).expect("a document");
-            let blocks = text.split("```console\n").skip(1);
-            let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or("").lines());
-            for line in lines.filter_map(|line| line.strip_prefix("$ ")) {
-                let line = line.split(" #").next().unwrap_or(line);
-                let line = line.split(" > ").next().unwrap_or(line);
-                let ours = line.strip_prefix("cargo run -- ");
-                let Some(ours) = ours.or_else(|| line.strip_prefix("callwright ")) else {
-                    continue;
-                };
-                let words = ["callwright"].into_iter().chain(ours.split_whitespace());
-                if let Err(error) = Arguments::try_parse_from(words) {
-                    panic!("{}: {line}\n{error}", document.display());
-                }
-                commands += 1;
-            }
-        }
-        assert!(commands > 15, "only {commands} commands were found");
-    }
-}
+mod tests;

@@ -18,8 +18,14 @@ use crate::{CommandOutcome, version};
 /// Show which clients were found and guarded, and which programs are installed
 ///
 /// Looks for MCP client configurations and shows which of their servers are guarded; lists the programs that
-/// integrations and tests use. Starts and changes nothing. Exit codes: 0, or 1 if a configuration cannot be read.
+/// integrations and tests use. Starts and changes nothing.
+///
+/// Exit codes: 0; 1 if a configuration cannot be read.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  See what is guarded, before and after `callwright init`
+    callwright doctor")]
 pub(crate) struct DoctorArguments {}
 
 /// Programs that an integration or a test uses if they are installed; any of the names will do.

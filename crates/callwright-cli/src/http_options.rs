@@ -14,16 +14,17 @@ pub(crate) struct HttpOptions {
     #[arg(long)]
     pub(crate) allow_remote: bool,
 
-    /// Accept requests for this host name, besides `localhost` and IP addresses
+    /// Accept requests for this host name, besides `localhost` and IP addresses; may be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
 
-    /// Accept requests from web pages of this origin, such as `https://app.example`
+    /// Accept requests from web pages of this origin, such as `https://app.example`; may be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// A separate address for the status page, metrics and health checks, which are then not served on the client
-    /// address
+    /// A separate address for the status page, metrics and health checks
+    ///
+    /// They are then not served on the client address. Anyone who can reach this one can read them.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) admin: Option<String>,
 }

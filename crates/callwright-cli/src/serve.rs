@@ -28,8 +28,13 @@ const NOT_SERVED: u8 = 3;
 /// Point the agent's base URL at this address instead of the provider's. Every tool call in every response is judged
 /// against the tools in its request, and repaired in place where that is provably safe; everything else passes
 /// through byte for byte. Supports OpenAI chat completions and responses, Anthropic messages and Gemini, streaming or
-/// not. Exit codes: 0 after SIGTERM or Ctrl-C, 2 if the options are wrong, 3 if the address cannot be used.
+/// not.
+///
+/// SIGHUP reloads the policy, the keys, the headers and the certificate.
+///
+/// Exit codes: 0 after SIGTERM or Ctrl-C, 2 if the options are wrong, 3 if the address cannot be used.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct ServeArguments {
     /// The API to guard, such as `https://api.openai.com`; request paths are appended
     #[arg(long, value_name = "URL")]
@@ -39,17 +44,19 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: String,
 
-    /// What to do with calls: `guard` repairs them, `observe` only judges and records them, `off` ignores them
+    /// What to do with calls: `guard` repairs them, `observe` only records verdicts, `off` ignores them
     #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&MODES))]
     mode: Mode,
 
-    /// Whether to turn calls that a model wrote as text into proper calls: `auto` means yes, except for the official
-    /// hosts of OpenAI, Anthropic and Google
+    /// Whether to turn calls that a model wrote as text into proper calls
+    ///
+    /// `auto` means yes, except in front of the official hosts of OpenAI, Anthropic and Google.
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&RESCUES))]
     rescue: Rescue,
 
-    /// How many times to ask the model again for a refused call, with a request made by the gateway; only for tools
-    /// declared read-only
+    /// How many times to ask the model again for a refused call, from 0 to 3
+    ///
+    /// The gateway sends its own request, which the provider bills. Only for tools that the policy declares read-only.
     #[arg(long, value_name = "TIMES", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=3))]
     reask: u32,
 
@@ -57,21 +64,27 @@ pub(crate) struct ServeArguments {
     #[arg(long, requires = "reask")]
     reask_writes: bool,
 
-    /// What to do with calls that repeat earlier ones in the conversation: `observe` records them, `stop` ends the
-    /// agent's loop with a text that says what was repeated, `off` ignores the conversation
+    /// What to do with calls that repeat earlier ones in the conversation
+    ///
+    /// `observe` records them, `stop` replaces them with a text that says what was repeated, `off` ignores the
+    /// conversation.
     #[arg(long, value_name = "WHAT", default_value = "observe", value_parser = named(&LOOPS))]
     loops: Loops,
 
-    /// What to do when the provider rejects a conversation with status 400: `mend` fixes visible defects (calls
-    /// without results, results without calls, duplicate ids) and sends it once more
+    /// What to do when the provider rejects a conversation with status 400
+    ///
+    /// `mend` fixes visible defects (calls without results, results without calls, duplicate ids) and sends it once
+    /// more.
     #[arg(long, value_name = "WHAT", default_value = "off", value_parser = named(&HISTORIES))]
     history: History,
 
-    /// How long to hold back a streamed call until it is complete; after that it passes through unchanged
+    /// How many seconds to hold back a streamed call at most; after that it passes through unchanged
     #[arg(long, value_name = "SECONDS", default_value = "20")]
     hold: u32,
 
-    /// The policy file, in TOML (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML
+    ///
+    /// docs/policy.md describes it. No default location is searched.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
@@ -79,8 +92,9 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Which values to record: `masked` leaves out values that a schema marks as secret or that look like a password,
-    /// key or token
+    /// Which values to record
+    ///
+    /// `masked` leaves out values that a schema marks as secret, and values that look like a password, a key or a token.
     #[arg(
         long,
         value_name = "VALUES",
@@ -90,16 +104,17 @@ pub(crate) struct ServeArguments {
     )]
     record_values: Values,
 
-    /// A header to set on every request to the API, such as `authorization: Bearer ${OPENAI_API_KEY}`; variables are
-    /// read from the environment
+    /// A header to set on every request to the API; may be repeated
+    ///
+    /// Such as `authorization: Bearer ${OPENAI_API_KEY}`; variables are read from the environment.
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,
 
-    /// A file with client keys, one per line; clients must send one of them as their API key
+    /// The file of client keys, one per line; clients must send one of them as their API key
     #[arg(long, value_name = "FILE", requires = "upstream_header")]
     client_key_file: Option<PathBuf>,
 
-    /// A certificate chain in PEM format; clients must then use TLS
+    /// The certificate chain, in PEM format; clients must then use TLS
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -112,6 +127,18 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     clients: HttpOptions,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  Guard an agent that calls OpenAI
+    callwright serve --upstream https://api.openai.com
+    OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
+
+  Only judge and record, to see what would be done
+    callwright serve --upstream https://api.openai.com --mode observe --record calls.jsonl
+
+  A local model that writes its calls as text, and is asked again if they are wrong
+    callwright serve --upstream http://127.0.0.1:8080 --reask 1 --policy callwright.toml";
 
 const MODES: [(&str, Mode); 3] = [
     ("guard", Mode::Guard),

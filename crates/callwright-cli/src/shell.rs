@@ -16,21 +16,31 @@ use crate::{CommandOutcome, version};
 
 /// Print a shell completion script
 ///
-/// For bash: `callwright completions bash > ~/.local/share/bash-completion/completions/callwright`. For zsh, save it
-/// as `_callwright` in a folder of `$fpath`; for fish, as `~/.config/fish/completions/callwright.fish`.
+/// For zsh, save it as `_callwright` in a directory of `$fpath`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  For bash and for fish
+    callwright completions bash > ~/.local/share/bash-completion/completions/callwright
+    callwright completions fish > ~/.config/fish/completions/callwright.fish")]
 pub(crate) struct CompletionsArguments {
+    /// The shell to print it for
     shell: Shell,
 }
 
-/// Print the manual page of a command, or write all of them into a folder
+/// Print the manual page of a command, or write all of them into a directory
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  Read one page, or install all of them
+    callwright man mcp | man -l -
+    callwright man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// The command, such as `mcp`; the page of the whole program if omitted
+    /// The command whose page to print; that of the whole program if omitted
     command: Option<String>,
 
-    /// Write all pages into this folder, such as ~/.local/share/man/man1
-    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    /// Write all pages into this directory
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "command")]
     out: Option<PathBuf>,
 }
 

@@ -75,7 +75,7 @@ pub enum ProxyError {
     #[error("invalid upstream URL: {0}")]
     Upstream(#[from] UpstreamSetupError),
     /// A header cannot be sent. Its value is not shown: it may be a secret.
-    #[error("the header {0:?} has an invalid name or value")]
+    #[error("the header {0:?} has an invalid name or value; use ASCII without line breaks")]
     Header(String),
     /// Other machines could connect, which is not allowed.
     #[error(

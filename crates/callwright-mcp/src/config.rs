@@ -73,7 +73,7 @@ pub struct ConfigError(#[from] ConfigFault);
 pub(crate) enum ConfigFault {
     #[error("this is not JSON: {0}")]
     NotJson(jsonc_parser::errors::ParseError),
-    #[error("expected an object that contains the servers")]
+    #[error("expected an object with the servers under `mcpServers`, or `servers` for VS Code")]
     NotAnObject,
     #[error("no servers found; put them under `mcpServers`, or `servers` for VS Code")]
     NoServers,
@@ -100,11 +100,11 @@ pub(crate) enum ConfigFault {
     #[error("no server to guard; the file has none, or all of them are disabled")]
     NoneToGuard,
     #[error(
-        "server {name:?}: the names of its tools start with its name, which must have 1 to {most} letters; rename it"
+        "server {name:?}: its name, which starts the names of its tools, must have 1 to {most} characters; rename it"
     )]
     Name { name: String, most: usize },
     #[error(
-        "servers {name:?} and {other:?}: the names of their tools start with their names and could not be told apart; rename one of them"
+        "servers {name:?} and {other:?}: their names start the names of their tools, which could not be told apart; rename one of them"
     )]
     SameNames { name: String, other: String },
 }

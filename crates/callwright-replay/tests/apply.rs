@@ -1,4 +1,4 @@
-//! Suggestions are written, accepted, and applied to the tools file they were made for.
+//! Suggestions are written, accepted, and applied to the tool file they were made for.
 #![allow(
     clippy::expect_used,
     clippy::needless_pass_by_value,
@@ -177,7 +177,7 @@ fn what_cannot_be_applied_says_why() {
         &TOOLS.replace("\"find\"", "\"search\""),
         &file,
         &[1],
-        "proposal 1: the tools file does not declare \"find\"",
+        "proposal 1: the tool file does not declare \"find\"; give the file that the replay was run with",
     );
     refused(
         &TOOLS.replace("\"size\"", "\"length\""),
@@ -188,7 +188,7 @@ fn what_cannot_be_applied_says_why() {
     let unread = apply("nothing", &file, &[1], false)
         .unwrap_err()
         .to_string();
-    assert!(unread.starts_with("the tools file is not JSON"), "{unread}");
+    assert!(unread.starts_with("the tool file is not JSON"), "{unread}");
     let other = apply(TOOLS, &json!({"v": 1}), &[1], false).unwrap_err();
     assert!(other.to_string().starts_with("not a suggestions file"));
     let newer = apply(TOOLS, &json!({"v": 9, "tools": []}), &[1], false).unwrap_err();
@@ -197,7 +197,7 @@ fn what_cannot_be_applied_says_why() {
         TOOLS,
         &json!({"v": 1, "tools": []}),
         &[1],
-        "the suggestions contain no proposals",
+        "the suggestions contain no proposals, so there is nothing to apply",
     );
 }
 

@@ -236,7 +236,7 @@ proptest! {
                 );
             }
         }
-        // All of them together, as a tools file.
+        // All of them together, as a tool file.
         let text = serde_json::to_string_pretty(&json!([declared])).expect("text");
         let suggestions = suggestions_file(&made, Some(&text));
         let Ok(applied) = apply(&text, &suggestions, &accepted, false) else { return Ok(()) };

@@ -1,8 +1,42 @@
 //! A guard between language models and their tools.
 //!
 //! A model calls a tool with wrong arguments; without a guard it gets a stack trace and makes the same call again. [`Gate`]
-//! judges every call against the tool's own JSON Schema and answers a bad one with an instruction that the model can act on:
-//! which argument, what was expected, what was received.
+//! judges every call against the tool's own JSON Schema: a valid call passes unchanged, a call that can be read in only one
+//! way is repaired, and any other is answered with an instruction that the model can act on.
+//!
+//! # A first guarded call
+//!
+//! The gate needs no feature. It runs nothing and does no IO:
+//!
+//! ```
+//! use callwright::{Call, Gate, ToolSpec, Verdict, feedback::Feedback};
+//! use serde_json::json;
+//!
+//! let search = json!({"type": "object", "properties": {"limit": {"type": "integer"}}});
+//! let gate = Gate::builder().tool(ToolSpec::new("search", search)).build()?;
+//!
+//! let answer = |arguments| match gate.judge(&Call::from_text("search", arguments)) {
+//!     Verdict::Valid(valid) => format!("run with {}", valid.arguments()),
+//!     Verdict::Repaired(repaired) => format!("run with {}", repaired.arguments()),
+//!     Verdict::Refused(refused) => Feedback::default().render(&refused.failure),
+//! };
+//! assert_eq!(answer(r#"{"limit": "5"}"#), r#"run with {"limit":5}"#);
+//! assert_eq!(
+//!     answer(r#"{"limit": "many"}"#),
+//!     "Please rewrite the input with valid arguments. Errors: limit: expected integer, received string \"many\"",
+//! );
+//! # Ok::<(), callwright::Error>(())
+//! ```
+//!
+//! From there:
+//!
+//! - An agent that talks to a provider: [`wire`] reads its tools and calls, and renders what goes back.
+//! - A conversation: [`Gate::open`] also counts calls and stops loops, [`Gate::close`] judges the result.
+//! - Tools written in Rust: a [`Toolbox`](toolbox::Toolbox) does all of that in one call.
+//!
+//! # Typed tools
+//!
+//! With the feature `toolbox`, one Rust type is the schema that the model reads, the validator and the value:
 //!
 //! ```
 //! # #[cfg(feature = "toolbox")]
@@ -31,8 +65,23 @@
 //! # fn main() {}
 //! ```
 //!
-//! [`toolbox`] runs typed tools; the [`Gate`] alone runs nothing and serves programs that run their tools elsewhere. The
-//! modules are the stages, in the order in which a call passes through them:
+//! # Features
+//!
+//! All features are off by default.
+//!
+//! | feature | |
+//! |---|---|
+//! | `toolbox` | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio if a tool waits |
+//! | `policy` | reads settings from a TOML file: [`Policy::from_toml`] |
+//! | `cel` | result checks written as CEL expressions in that file; includes `policy` |
+//! | `tracing` | a span for each call, named after the OpenTelemetry conventions: [`event::ToolSpan`] |
+//!
+//! The crate itself does no IO. Only event sinks start threads, and only `toolbox` runs anything. `callwright-redis` shares
+//! sessions between replicas; `callwright-rig` and `callwright-rmcp` guard the tools of `rig` agents and `rmcp` servers.
+//!
+//! # The stages
+//!
+//! The modules are the stages, in the order in which a call passes through them:
 //!
 //! 1. [`wire`]: provider shapes → [`Call`], and its outcome → provider shapes
 //! 2. [`parse`]: text → JSON that keeps every digit, and the place where a text was cut off
@@ -45,7 +94,8 @@
 //! 9. [`event`]: one record per call, to any number of sinks
 //!
 //! One optional stage comes before them: [`rescue`] extracts calls that a model wrote as plain text. [`policy`] holds the
-//! settings, [`tool`] reads tool declarations, [`json`] is the value tree that all stages share.
+//! settings, [`tool`] reads tool declarations, [`secrecy`] decides what may be shown of a call, [`json`] is the value tree
+//! that all stages share.
 //!
 //! # Glossary
 //!
@@ -69,22 +119,6 @@
 //! | ledger | what admission remembers: [`admit::Ledger`] |
 //! | policy | the operator's settings: [`Policy`] |
 //! | event | the record of one call: [`event::Event`] |
-//!
-//! # Features
-//!
-//! All features are off by default; the gate needs none of them.
-//!
-//! | feature | |
-//! |---|---|
-//! | `toolbox` | typed tools and [`Toolbox`](toolbox::Toolbox); needs Tokio if a tool waits |
-//! | `policy` | reads settings from a TOML file |
-//! | `cel` | result checks written as CEL expressions in that file |
-//! | `tracing` | a span for each call, named after the OpenTelemetry conventions |
-//!
-//! The crate itself does no IO. Only event sinks start threads, and only `toolbox` runs anything.
-//!
-//! `callwright-redis` shares sessions between replicas; `callwright-rig` and `callwright-rmcp` guard the tools of `rig` agents
-//! and `rmcp` servers.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod admit;

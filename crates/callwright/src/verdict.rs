@@ -1,6 +1,6 @@
 //! The gate's verdict on a call: valid, repaired or refused; and the settled call, once its result is known.
 //!
-//! Data only. It refers to the compiled [`Tool`], so it sits one layer above `words`.
+//! Data only. It refers to the compiled [`Tool`], so it sits one layer above `vocabulary`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -207,6 +207,19 @@ impl<'c> Refused<'c> {
 }
 
 /// The gate's decision on a call.
+///
+/// ```
+/// use callwright::{Call, Gate, ToolSpec, Verdict};
+/// use serde_json::json;
+///
+/// let schema = json!({"properties": {"limit": {"type": "integer"}}});
+/// let gate = Gate::builder().tool(ToolSpec::new("search", schema)).build()?;
+/// let call = Call::from_text("search", r#"{"limit": "5"}"#);
+/// let Verdict::Repaired(repaired) = gate.judge(&call) else { panic!("5 is an integer") };
+/// assert_eq!(repaired.arguments().to_string(), r#"{"limit":5}"#);
+/// assert_eq!(repaired.edits()[0].rule, "number_from_string");
+/// # Ok::<(), callwright::Error>(())
+/// ```
 #[derive(Debug)]
 #[must_use]
 pub enum Verdict<'c> {

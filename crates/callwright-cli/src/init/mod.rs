@@ -1,6 +1,6 @@
 //! `callwright init`: writes a policy file for some tools, and puts the guard in front of a client's servers.
 //!
-//! Takes a tools file or a client configuration; writes a policy file or the edited configuration. Never writes
+//! Takes a tool file or a client configuration; writes a policy file or the edited configuration. Never writes
 //! anything it has not shown first, never replaces a policy file, and always keeps a backup of a configuration.
 
 mod diff;
@@ -21,29 +21,35 @@ use crate::{CommandOutcome, input, say};
 /// Write a policy file for your tools, or guard a client's MCP servers
 ///
 /// With `--tools`, writes a commented policy file. With `--client` or `--config`, puts `callwright mcp --` in front
-/// of every server command in the client's configuration: it shows the difference, asks, keeps a backup next to the
+/// of every server command in the client's configuration: it shows the diff, asks, keeps a backup next to the
 /// file, and edits the text in place, so comments and everything else are preserved. Servers that are already guarded
 /// or reached by URL are left alone. Restart the client afterwards.
+///
+/// Exit codes: 0, also if nothing was written; 2 if an option or a file is wrong.
 #[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(crate) struct InitArguments {
     /// The tools to write a policy file for: a JSON array, or an object with a `tools` member
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 
-    /// The policy file: written with `--tools` (`callwright.toml` by default), used by the guarded servers otherwise
+    /// The policy file: written with `--tools`, used by the guarded servers otherwise
+    ///
+    /// With `--tools` it is `callwright.toml` by default.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// The client whose servers to guard; its configuration is looked for in its usual locations and in the working
-    /// directory
+    /// The client whose servers to guard
+    ///
+    /// Its configuration is looked for in its usual locations and in the working directory.
     #[arg(long, value_name = "CLIENT")]
     client: Option<McpClient>,
 
-    /// The path of a client configuration
+    /// The client configuration to edit, instead of those of `--client`
     #[arg(long, value_name = "FILE", conflicts_with = "client")]
     config: Option<PathBuf>,
 
-    /// Only this server; may be repeated
+    /// Guard only this server; may be repeated
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
 
@@ -59,6 +65,18 @@ pub(crate) struct InitArguments {
     #[arg(long)]
     yes: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  Guard all servers of Claude Code, and remove the guard again
+    callwright init --client claude-code
+    callwright init --client claude-code --undo
+
+  Guard one server of one configuration, without asking
+    callwright init --config .vscode/mcp.json --server files --yes
+
+  A policy file to start from
+    callwright init --tools tools.json";
 
 pub(crate) fn run(arguments: &InitArguments) -> Result<CommandOutcome> {
     let policy_file = arguments.policy.clone();

@@ -1,4 +1,4 @@
-//! `callwright replay apply`: takes a tools file and proposals, writes a new tools file.
+//! `callwright replay apply`: takes a tool file and proposals, writes a new tool file.
 
 use std::io::Write as _;
 

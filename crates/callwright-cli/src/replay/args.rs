@@ -42,11 +42,11 @@ Examples:
     callwright replay --tools tools.json --report report.html \\
       --suggest changes.json 'logs/*.jsonl.gz'
 
-  A new tools file with two of the proposals
+  A new tool file with two of the proposals
     callwright replay apply --tools tools.json --suggestions changes.json \\
       --accept 1,3 --output new.json
 
-  Which verdicts the new tools file would change
+  Which verdicts the new tool file would change
     callwright replay --tools tools.json --against new.json logs/
 
   A long run that Ctrl-C interrupts and the same command continues
@@ -66,37 +66,44 @@ pub(crate) enum ReplayCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The tools, a JSON file as for `callwright check`; by default the tools found in the logs (in requests and
-    /// `tools/list` results), which are then read twice
+    /// The tools, a JSON file as for `callwright check`; by default those found in the logs
+    ///
+    /// Logs declare tools in requests and in `tools/list` results. Without this option they are read twice.
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
 
-    /// The policy file, in TOML (see docs/policy.md); no default location is searched
+    /// The policy file, in TOML
+    ///
+    /// docs/policy.md describes it. No default location is searched.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
 
-    /// The highest repair grade for all tools, overriding the policy; the default, `by_effect`, is `guess` for read-only tools and
-    /// `lossless` for all others
+    /// The highest repair grade for all tools, overriding the policy; `by_effect` by default
+    ///
+    /// `by_effect` is `guess` for tools that are declared read-only and `lossless` for all others.
     #[arg(long, value_name = "GRADE", value_parser = named(&RepairPolicy::ALL))]
     pub(crate) repair: Option<RepairPolicy>,
 
-    /// Other tools to compare with: shows which verdicts would change. The exit code is then 1 only if something gets
-    /// stricter
+    /// Other tools to compare with: shows which verdicts would change
+    ///
+    /// The exit code is then 1 only if something gets stricter.
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
 
-    /// Another policy to compare with, for the tools of `--against` or `--tools`; limits and loops are not compared
+    /// Another policy to compare with, for the tools of `--against` or `--tools`
+    ///
+    /// Limits and loops are not compared.
     #[arg(long, value_name = "FILE")]
     pub(crate) against_policy: Option<PathBuf>,
 
-    /// Keep the state of the run in this file: after Ctrl-C, running the same command again continues from there. The
-    /// file is deleted when the run completes. Tools, policies and logs must be the same; standard input must start from
-    /// the beginning
+    /// Keep the state of the run in this file: after Ctrl-C, the same command continues from there
+    ///
+    /// The file is deleted when the run completes. Tools, policies and logs must be the same; standard input must start
+    /// from the beginning.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
-    /// An id for this part of the logs, for `--emit-summary`: `merge` counts each part once, even if it is given
-    /// twice
+    /// An id for this part of the logs, so that `merge` counts it once even if it is given twice
     #[arg(long, value_name = "ID", requires = "emit_summary", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) part: Option<String>,
 
@@ -107,7 +114,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
 
-    /// Files, folders, patterns such as 'logs/*.jsonl', or `-` for standard input
+    /// Files, directories, patterns such as 'logs/*.jsonl', or `-` for standard input
     #[arg(value_name = "LOGS", required = true)]
     pub(crate) logs: Vec<String>,
 }
@@ -122,13 +129,15 @@ pub(crate) struct OutputArguments {
     #[arg(long, value_name = "OUT.json")]
     pub(crate) suggest: Option<PathBuf>,
 
-    /// Then review the proposals on the terminal, one key per decision. Decisions are saved in the `--suggest` file;
-    /// `callwright replay review` continues with the open ones
+    /// Then review the proposals on the terminal, one key per decision
+    ///
+    /// Decisions are saved in the `--suggest` file; `callwright replay review` continues with the open ones.
     #[arg(long, requires = "suggest")]
     pub(crate) review: bool,
 
-    /// Write only the counts, for `merge`: no calls, just numbers and masked examples. If the name ends in `.gz`, the
-    /// file is compressed to a quarter of the size
+    /// Write only the counts, for `merge`
+    ///
+    /// The file has no calls, just numbers and masked examples. It is compressed if its name ends in `.gz`.
     #[arg(long, value_name = "PART.json.gz")]
     pub(crate) emit_summary: Option<PathBuf>,
 
@@ -142,7 +151,16 @@ pub(crate) struct OutputArguments {
 /// Each run covers a part of the logs, with all calls of a conversation in the same part. The order does not matter,
 /// and merged counts can be merged again. A part with an id (`--part`) counts once: a second summary of it is skipped
 /// if the counts are the same, and aborts the merge if they differ.
+///
+/// Exit codes: as for `callwright replay`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  The report of all parts
+    callwright replay merge part-*.json.gz
+
+  A page, and the sum for a later merge
+    callwright replay merge --report week.html --emit-summary week.json.gz part-*.json.gz")]
 pub(crate) struct MergeArguments {
     #[command(flatten)]
     pub(crate) output: OutputArguments,
@@ -152,13 +170,21 @@ pub(crate) struct MergeArguments {
     pub(crate) parts: Vec<PathBuf>,
 }
 
-/// Write a new tools file with the accepted proposals
+/// Write a new tool file with the accepted proposals
 ///
 /// Only the places that change are rewritten. If a schema has changed since the proposals were made, or a proposal is
 /// not proved to only loosen it, nothing is written and the exit code is 2.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  The proposals that a review accepted
+    callwright replay apply --tools tools.json --suggestions changes.json --output new.json
+
+  These two
+    callwright replay apply --tools tools.json --suggestions changes.json --accept 1,3 \\
+      --output new.json")]
 pub(crate) struct ApplyArguments {
-    /// The current tools file
+    /// The current tool file
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: PathBuf,
 
@@ -174,7 +200,7 @@ pub(crate) struct ApplyArguments {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Where to write the new tools file; standard output by default
+    /// Where to write the new tool file; standard output by default
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -184,6 +210,11 @@ pub(crate) struct ApplyArguments {
 /// `y` accepts, `n` rejects, space leaves a proposal open, `b` goes back, `q` quits. Every decision is saved
 /// immediately, so an interrupted review continues with the first open proposal.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  Decide, then write the new tool file
+    callwright replay review changes.json
+    callwright replay apply --tools tools.json --suggestions changes.json --output new.json")]
 pub(crate) struct ReviewArguments {
     /// The file written by `--suggest`; decisions are saved in it
     #[arg(value_name = "SUGGESTIONS")]

@@ -169,7 +169,7 @@ fn report(
     })
 }
 
-/// The settings of a run, and the text of its tools file.
+/// The settings of a run, and the text of its tool file.
 fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)> {
     // Every option is listed here, so a new one does not compile until it is decided whether the counts depend on it.
     let RunArguments {

@@ -23,7 +23,7 @@ const USUAL_WIDTH: usize = 100;
 pub(super) struct About<'a> {
     /// The logs, as given on the command line.
     pub(super) logs: &'a str,
-    /// The text of the tools file, if there is one.
+    /// The text of the tool file, if there is one.
     pub(super) tools: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! Applies accepted suggestions to a tools file.
+//! Applies accepted suggestions to a tool file.
 //!
 //! Takes the text of the file as it is now, the suggestions and the accepted numbers; returns the new text. If a
 //! schema is not the one that a proposal was made for, nothing is changed at all.
@@ -25,8 +25,8 @@ use crate::summary::Side;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The tools file is not JSON.
-    #[error("the tools file is not JSON: {0}")]
+    /// The tool file is not JSON.
+    #[error("the tool file is not JSON: {0}")]
     ToolsNotJson(serde_json::Error),
     /// The suggestions are not what `--suggest` writes.
     #[error("not a suggestions file: {0}; write one with `callwright replay --suggest`")]
@@ -35,10 +35,12 @@ pub enum ApplyError {
     #[error("unknown proposal {0}; the numbers go from {1} to {2}")]
     UnknownNumber(usize, usize, usize),
     /// There are no suggestions at all.
-    #[error("the suggestions contain no proposals")]
+    #[error("the suggestions contain no proposals, so there is nothing to apply")]
     Empty,
     /// The file does not declare the tool of a proposal.
-    #[error("proposal {0}: the tools file does not declare {1:?}")]
+    #[error(
+        "proposal {0}: the tool file does not declare {1:?}; give the file that the replay was run with"
+    )]
     NoTool(usize, String),
     /// The schema of a proposal has changed.
     #[error("proposal {0}: the schema of {1:?} has changed since; run replay again")]
@@ -80,7 +82,7 @@ struct Suggestion {
     patch: Patch,
 }
 
-/// Writes the accepted suggestions into the text of a tools file. `force` also applies unproved ones.
+/// Writes the accepted suggestions into the text of a tool file. `force` also applies unproved ones.
 ///
 /// # Errors
 /// Fails if a number is unknown, a tool or its schema has changed, two suggestions contradict each other, or one is

@@ -11,7 +11,7 @@ use crate::summary::Side;
 /// The version of the suggestions format.
 pub(super) const VERSION: u32 = 1;
 
-/// All proposals, by tool and side. With the text of the tools file, the patches apply to the tools as written there;
+/// All proposals, by tool and side. With the text of the tool file, the patches apply to the tools as written there;
 /// without it, to MCP's form.
 pub fn suggestions_file(proposals: &Proposals, tools_text: Option<&str>) -> Json {
     let file: Option<Json> = tools_text.and_then(|text| serde_json::from_str(text).ok());

@@ -1,4 +1,4 @@
-//! Finds the schemas of a tool in a tools file, in any format that a tools file may have.
+//! Finds the schemas of a tool in a tool file, in any format that a tool file may have.
 
 use callwright::json::Path;
 use serde_json::Value as Json;
@@ -17,7 +17,7 @@ const OUTPUT: &str = "outputSchema output_schema responseJsonSchema";
 /// How deep tool lists may be nested.
 const DEEPEST: usize = 8;
 
-/// A tool of a tools file.
+/// A tool of a tool file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DeclaredTool {
     pub(super) name: String,

@@ -28,7 +28,7 @@ pub(crate) struct NextStep {
     pub(crate) commands: Vec<String>,
 }
 
-/// The next steps. `TOOLS` is a placeholder for the tools file, which a report does not know.
+/// The next steps. `TOOLS` is a placeholder for the tool file, which a report does not know.
 pub(crate) fn steps(view: &View<'_>, written: WrittenFiles<'_>) -> Vec<NextStep> {
     let step = |what: &str| NextStep {
         what: what.to_owned(),

@@ -49,7 +49,9 @@ pub struct Checkpoint {
 #[non_exhaustive]
 pub enum CheckpointError {
     /// It is something else.
-    #[error("not a replay state: {0}; give another file")]
+    #[error(
+        "not a replay state: {0}; give a file that `--state` wrote, or one that does not exist yet"
+    )]
     NotOne(serde_json::Error),
     /// It was written by this other version.
     #[error("written by another version ({0} instead of {VERSION}); delete the file to start over")]

@@ -18,7 +18,7 @@ pub enum SourceError {
     )]
     NotFound(String),
     /// A pattern that nothing matches.
-    #[error("{}: no file matches this pattern", visible(.0))]
+    #[error("{}: no file matches this pattern; `*` stays within a directory, `**` does not", visible(.0))]
     NothingMatches(String),
     /// A pattern with a mistake in it, and what the mistake is.
     #[error("{}: not a valid pattern: {}", visible(.0), .1)]

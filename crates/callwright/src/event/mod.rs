@@ -1,4 +1,4 @@
-//! Stage 10: one record per call, to any number of sinks.
+//! Stage 9: one record per call, to any number of sinks.
 //!
 //! Takes a settled call; returns an [`Event`] with everything that an operator may want to know: what was sent, what went to
 //! the tool, every edit, why it was refused, what was returned and how long it took. [`Sinks`] hands it to any number of sinks:

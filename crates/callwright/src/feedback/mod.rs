@@ -1,4 +1,4 @@
-//! Stage 9: a failure → text that a model can act on.
+//! Stage 8: a failure → text that a model can act on.
 //!
 //! Takes a [`Failure`]; returns one short text: what is wrong and where, what was expected, what was received, what to do next.
 //! At most five issues of a hundred characters, the most useful first. Text that came from the model or a tool is escaped and

@@ -4,7 +4,7 @@
 //! The rules:
 //!
 //! 1. A message consists of calls only if it contains nothing else, from its first character to its last: apart from closed
-//!    reasoning before them and the debris of chat templates around them (`words/template`), any text makes them a quotation.
+//!    reasoning before them and the debris of chat templates around them (`vocabulary/template`), any text makes them a quotation.
 //! 2. If every tool that is called is declared read-only, and guesses are allowed, there may be words around the calls.
 //!
 //! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes a message that is

@@ -6,6 +6,16 @@ use crate::json::Value;
 use crate::vocabulary::Notation;
 
 /// One tool call of a model, not yet parsed. [`crate::wire`] makes these from provider shapes.
+///
+/// ```
+/// use callwright::Call;
+/// use callwright::call::Completeness;
+///
+/// let call = Call::from_text("search", r#"{"query": "la"#)
+///     .with_id("call_1")
+///     .with_completeness(Completeness::from_finish_reason("length"));
+/// assert_eq!(call.completeness, Completeness::CutOff);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call<'a> {

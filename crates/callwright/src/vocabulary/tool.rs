@@ -7,7 +7,18 @@ use serde_json::Value as Schema;
 
 use super::effect::{DeclaredBy, Effect};
 
-/// A tool as it was declared, not yet compiled.
+/// A tool as it was declared, not yet compiled. [`crate::wire::read_tools`] reads them from any provider's declarations.
+///
+/// ```
+/// use callwright::ToolSpec;
+/// use callwright::tool::Effect;
+/// use serde_json::json;
+///
+/// let refund = ToolSpec::new("refund", json!({"type": "object", "required": ["order"]}))
+///     .with_description("Pays an order back.")
+///     .with_effect(Effect::Write);
+/// assert!(!refund.idempotent);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSpec {

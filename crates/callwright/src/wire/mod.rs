@@ -2,6 +2,34 @@
 //!
 //! Pure functions. Each provider has one file, which describes its calls, answers, histories, results and tools, and a row in
 //! the table of `provider.rs`. Never judges a call; ids are returned exactly as they arrived.
+//!
+//! Between a provider's response and the messages that follow it in the history:
+//!
+//! ```
+//! use callwright::parse::read_value;
+//! use callwright::wire::{Provider, read_tools, read_whole_answer, render_settled};
+//! use callwright::{Gate, Opened, Verdict, admit::Place, check::Ran, feedback::Feedback};
+//!
+//! let tools = read_tools(r#"[{"type": "function", "function": {"name": "search", "parameters": {
+//!     "type": "object", "properties": {"limit": {"type": "integer"}}}}}]"#)?;
+//! let gate = Gate::builder().tools(tools).build()?;
+//! let response = r#"{"choices": [{"finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [
+//!     {"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{\"limit\": \"5\"}"}}]}}]}"#;
+//!
+//! for answer in read_whole_answer(read_value(response).expect("JSON"))? {
+//!     for call in answer.calls {
+//!         let call = call?;
+//!         let settled = match gate.open(&call, Place::new("chat-1", 0, 0)) {
+//!             // Run ticket.tool() with ticket.arguments() here.
+//!             Opened::Admitted(ticket) => gate.close(ticket, Ran::ok("12 lamps")),
+//!             Opened::Refused(refused) => Verdict::Refused(refused).into(),
+//!         };
+//!         let message = render_settled(Provider::OpenAiChat, &call, &settled, &Feedback::default());
+//!         assert_eq!(message.to_string(), r#"{"role":"tool","tool_call_id":"call_1","content":"12 lamps"}"#);
+//!     }
+//! }
+//! # Ok::<(), callwright::Error>(())
+//! ```
 
 mod answer;
 mod anthropic;
