@@ -103,18 +103,29 @@ pub(super) fn is_plain(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphanumeric() || c == '_') && name.chars().all(plain)
 }
 
-/// Words of keys that only name the kind of value.
-const EMPTY_WORDS: &str = "a an the my data value values list array items input inputs param params parameter \
-    parameters arg args argument arguments field object dict json";
+/// Words that say nothing at the start of a key.
+const LEADING_WORDS: &[&str] = word_list![a an the my input inputs];
+
+/// Words that only name the kind of value at the end of a key. In front they say what it is about: `list_ids`, `field_names`.
+const TRAILING_WORDS: &[&str] = word_list![
+    data value values list array items input inputs param params parameter parameters arg args argument arguments field object
+    dict json
+];
 
 /// The meaningful words of a key, in the singular.
 fn full_words(name: &str) -> Vec<String> {
-    let mut words = words(name);
-    words.retain(|word| !EMPTY_WORDS.split(' ').any(|empty| empty == word));
-    for word in &mut words {
-        word.truncate(word.trim_end_matches('s').len());
-    }
-    words
+    let words = words(name);
+    let is_in = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    let end = words.iter().rposition(|word| !is_in(word, TRAILING_WORDS));
+    let words = &words[..end.map_or(0, |end| end + 1)];
+    let start = words.iter().position(|word| !is_in(word, LEADING_WORDS));
+    let words = &words[start.unwrap_or(words.len())..];
+    words.iter().map(|word| singular(word).to_owned()).collect()
+}
+
+fn singular(word: &str) -> &str {
+    let one = word.strip_suffix('s').filter(|one| !one.ends_with('s'));
+    one.unwrap_or(word)
 }
 
 /// A guess, on strong evidence: nothing else is missing, nothing else is left over, and the value is a list or an object that
@@ -144,7 +155,7 @@ pub(super) fn key_of_allowed_value(site: &ObjectionSite<'_, '_>) -> Option<Propo
     let own = full_words(sent);
     let says_nothing_else = !own.is_empty()
         && own.iter().all(|word| {
-            let is_word = |known: &String| known.trim_end_matches('s') == word;
+            let is_word = |known: &String| singular(known) == word;
             !turns(word) && known.iter().any(is_word)
         });
     (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
@@ -160,12 +171,10 @@ const TURNING_WORDS: &[&str] = word_list![
     others else
 ];
 
-/// Whether a word of a name changes its meaning; it may be in the singular (`minu`).
+/// Whether a word of a name changes its meaning; it may have lost its last letter as plurals do (`minu`).
 pub(super) fn turns(word: &str) -> bool {
-    let bare = |word: &str| word.trim_end_matches('s').to_owned();
-    TURNING_WORDS
-        .iter()
-        .any(|turning| bare(turning) == bare(word))
+    let mut turning = TURNING_WORDS.iter();
+    turning.any(|turning| singular(turning) == singular(word))
 }
 
 /// A member with neither a name nor a value says nothing: some models write `{"": ""}` for no arguments. Lossless. If something
