@@ -22,7 +22,7 @@ mod read_event;
 mod recorded;
 mod settled;
 mod streamed;
-mod tools;
+pub(crate) mod tools;
 mod verdict_line;
 
 pub use answer::{RecordedLine, WholeAnswer, read_record, read_recorded_line, read_whole_answer};
