@@ -41,7 +41,7 @@ pub use streamed::{
 };
 pub use tools::{declare, read_tools};
 pub use verdict_line::VerdictLine;
-pub(crate) use verdict_line::{ToldFailure, write_edit};
+pub(crate) use verdict_line::{ToldFailure, write_edits, write_notice};
 
 use self::finish::declared_completeness;
 use self::members::{
