@@ -114,7 +114,7 @@ fn an_answer_without_end() {
 }
 
 #[test]
-fn an_answer_that_breaks_off() {
+fn an_answer_that_is_interrupted() {
     let whole = http(
         "200 OK",
         r#"{"choices": [{"message": {"content": "Hi."}}]}"#,
@@ -127,7 +127,7 @@ fn an_answer_that_breaks_off() {
 }
 
 #[test]
-fn nobody_there() {
+fn nothing_listening() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}/v1", listener.local_addr().expect("an address"));
     drop(listener);

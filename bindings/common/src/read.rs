@@ -42,7 +42,7 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Misfit> {
     })
 }
 
-/// An error in words that do not depend on Rust, without its place in a text that nobody wrote.
+/// An error in words that do not depend on Rust, without its place in a text that the caller never saw.
 fn in_words(error: &str) -> String {
     let why = error.rsplit_once(" at line ").map_or(error, |(why, _)| why);
     ["usize", "u64", "u32"]

@@ -160,7 +160,7 @@ test('output', () => {
     if (testCase.shown !== undefined && settled.text !== testCase.shown) return `expected to show ${testCase.shown}, got ${settled.text}`;
     if (testCase.is_error !== undefined && settled.isError !== testCase.is_error) return `expected isError to be ${testCase.is_error}`;
     const secret = failed?.for_operator;
-    if (secret && (settled.text.includes(secret) || settled.line.includes(secret))) return 'what is for the operator is told';
+    if (secret && (settled.text.includes(secret) || settled.line.includes(secret))) return 'a detail for the operator is shown';
     return undefined;
   });
   assert.ok(count >= 180, `only ${count} results`);

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use callwright::event::Values;
 use callwright::feedback::Style;
 use callwright::policy::Validation;
 use callwright::repair::RepairPolicy;
@@ -13,6 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::http_options::HttpOptions;
+use crate::record::RecordOptions;
 use crate::version;
 
 const STYLES: Styles = Styles::styled()
@@ -205,21 +205,8 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "STYLE", value_parser = named(&Style::ALL))]
     pub(crate) style: Option<Style>,
 
-    /// Append a record of every call to this file, as JSON Lines
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-
-    /// Which values to record
-    ///
-    /// `masked` leaves out values that a schema marks as secret, and values that look like a password, a key or a token.
-    #[arg(
-        long,
-        value_name = "VALUES",
-        default_value = "masked",
-        value_parser = named(&Values::ALL),
-        requires = "record"
-    )]
-    pub(crate) record_values: Values,
+    #[command(flatten)]
+    pub(crate) record: RecordOptions,
 
     /// How many seconds without a call end a turn, for which calls are counted
     #[arg(long, value_name = "SECONDS", default_value = "120")]

@@ -24,7 +24,7 @@ use callwright_mcp::status::Status;
 
 use crate::args::McpArguments;
 use crate::input::{self, printable};
-use crate::{CommandOutcome, record, say};
+use crate::{CommandOutcome, say};
 
 const NO_COMMAND: &str = "no server command given; add it after `--`";
 
@@ -90,8 +90,7 @@ fn settings(arguments: &McpArguments, live: Option<&Arc<Live>>) -> Result<Settin
     settings.most_bytes = arguments.max_message_bytes;
     settings.limits.max_bytes = arguments.max_argument_bytes;
     let mut sinks = Sinks::builder();
-    if let Some(path) = &arguments.record {
-        let (lines, tools_listed) = record::open(path, arguments.record_values)?;
+    if let Some((lines, tools_listed)) = arguments.record.open()? {
         sinks = sinks.sink("record", lines);
         settings.tools_listed = Some(tools_listed);
         settings.keep_output = true;

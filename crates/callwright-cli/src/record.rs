@@ -3,14 +3,46 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use callwright::event::{JsonLines, Sink, Values};
+use clap::Args;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::args::named;
 use crate::mcp::tell;
+
+/// The options for the file.
+#[derive(Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// Append a record of every call to this file, as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Which values to record
+    ///
+    /// `masked` leaves out values that a schema marks as secret, and values that look like a password, a key or a token.
+    #[arg(
+        long,
+        value_name = "VALUES",
+        default_value = "masked",
+        value_parser = named(&Values::ALL),
+        requires = "record"
+    )]
+    record_values: Values,
+}
+
+impl RecordOptions {
+    /// Opens the file, if one is given.
+    pub(crate) fn open(&self) -> Result<Option<(impl Sink + use<>, ToolsListed)>> {
+        let record = self.record.as_deref();
+        record
+            .map(|path| open(path, self.record_values))
+            .transpose()
+    }
+}
 
 /// How many tool lists are remembered, by their hashes. Beyond that, a list may be recorded twice.
 const MOST_LISTS: usize = 10_000;
@@ -35,7 +67,7 @@ impl Write for RecordFile {
 pub(crate) type ToolsListed = Box<dyn Fn(&str) + Send + Sync>;
 
 /// Records calls, their results and the tools in a file that only its owner can read.
-pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, ToolsListed)> {
+fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, ToolsListed)> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]

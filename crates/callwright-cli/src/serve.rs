@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use callwright::event::{Sinks, Values};
+use callwright::event::Sinks;
 use callwright_gateway::{Gateway, GatewayOptions, History, Loops, Mode, ProxyError, Rescue};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
@@ -18,7 +18,8 @@ use tokio::net::TcpListener;
 use crate::args::named;
 use crate::http_options::HttpOptions;
 use crate::mcp::{ended, tell, warn_of_lost_records};
-use crate::{CommandOutcome, input, record};
+use crate::record::RecordOptions;
+use crate::{CommandOutcome, input};
 
 /// Exit code when the listen address cannot be bound.
 const NOT_SERVED: u8 = 3;
@@ -88,21 +89,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
-    /// Append a record of every call to this file, as JSON Lines
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-
-    /// Which values to record
-    ///
-    /// `masked` leaves out values that a schema marks as secret, and values that look like a password, a key or a token.
-    #[arg(
-        long,
-        value_name = "VALUES",
-        default_value = "masked",
-        value_parser = named(&Values::ALL),
-        requires = "record"
-    )]
-    record_values: Values,
+    #[command(flatten)]
+    record: RecordOptions,
 
     /// A header to set on every request to the API; may be repeated
     ///
@@ -163,8 +151,7 @@ const HISTORIES: [(&str, History); 2] = [("off", History::Off), ("mend", History
 pub(crate) fn run(arguments: &ServeArguments) -> Result<CommandOutcome> {
     raise_open_file_limit();
     let mut options = options(arguments)?;
-    if let Some(path) = &arguments.record {
-        let (lines, tools_listed) = record::open(path, arguments.record_values)?;
+    if let Some((lines, tools_listed)) = arguments.record.open()? {
         let sinks = Sinks::builder().sink("record", lines).start();
         options.sinks = sinks.context("cannot start threads")?;
         options.tools_listed = Some(tools_listed.into());

@@ -94,7 +94,7 @@ fn conversations_are_judged_in_order_across_chunks() {
 }
 
 #[test]
-fn what_stands_beside_a_call_is_checked() {
+fn fields_beside_a_call_are_checked() {
     for (field, wrong) in [
         ("session", "[]"),
         ("turn", "true"),
@@ -168,7 +168,7 @@ fn standard_input_is_read() {
 }
 
 #[test]
-fn a_line_that_is_no_call_is_named_and_the_rest_goes_on() {
+fn a_line_that_is_not_a_call_is_named_and_the_rest_is_judged() {
     let calls = b"{\"tool\": \"add\", \"arguments\": {\"x\": 1}}\n\
         not json\n\
         \n\
@@ -200,7 +200,7 @@ fn many_bad_lines_are_counted_not_listed() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_error() {
+fn a_byte_order_mark_is_not_an_error() {
     let tools = format!("\u{feff}{TOOLS}");
     let run = check(
         tools,
@@ -498,7 +498,7 @@ fn the_calls_of_a_conversation_are_read() {
 }
 
 #[test]
-fn an_answer_without_a_call_is_no_finding() {
+fn an_answer_without_a_call_is_not_a_finding() {
     let answer = r#"{"id": "m", "type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hello."}],
         "stop_reason": "end_turn"}"#;
     let run = check(TOOLS, answer);
@@ -510,7 +510,7 @@ fn an_answer_without_a_call_is_no_finding() {
 }
 
 #[test]
-fn a_call_in_an_answer_that_cannot_be_read_is_named_and_the_rest_goes_on() {
+fn an_unreadable_call_in_an_answer_is_named_and_the_rest_is_judged() {
     let answer = r#"{"type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [
         {"type": "tool_use", "id": "a", "input": {"x": 1}},
         {"type": "tool_use", "id": "b", "name": "add", "input": {"x": 1}}]}"#;

@@ -81,7 +81,7 @@ fn hostile_tools() -> Value {
 
 /// The hostile tools pass unjudged, all other tools are judged, and a signal ends everything.
 #[test]
-fn hostile_lists_hold_up_nothing() {
+fn hostile_lists_do_not_hold_up_other_messages() {
     let folder = Folder::new();
     let entry = |tools: &Value| {
         let words = server(tools, ANSWER);

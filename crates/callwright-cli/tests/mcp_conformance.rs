@@ -104,7 +104,7 @@ fn failures(checks: &Checks) -> Vec<&String> {
 }
 
 #[test]
-fn servers_conform_as_much_behind_the_guard() {
+fn servers_conform_equally_through_the_guard() {
     let (Some(suite), Some(python)) = (suite(), python()) else {
         return;
     };
@@ -129,7 +129,7 @@ fn servers_conform_as_much_behind_the_guard() {
 }
 
 #[test]
-fn clients_conform_as_much_behind_the_guard() {
+fn clients_conform_equally_through_the_guard() {
     let (Some(suite), Some(python)) = (suite(), python()) else {
         return;
     };

@@ -32,8 +32,8 @@ fn client(python: &str, how: &[&str], server: &[&str]) -> Vec<String> {
     printed.lines().map(str::to_owned).collect()
 }
 
-/// The client's output behind each kind of guard: `several` for more than one server, `bridge` for stdio to HTTP.
-fn behind(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
+/// The client's output with each kind of guard: `several` for more than one server, `bridge` for stdio to HTTP.
+fn output_with(kind: &str, python: &str, how: [&str; 3]) -> Vec<String> {
     let folder = Folder::new();
     let policy = folder.file("policy.toml", POLICY);
     let (policy, guard) = (utf8(&policy), program());
@@ -107,7 +107,7 @@ fn a_client_with_forms_asks_its_user() {
         ("http", "legacy", "allow_once", "ok paid Ann, 2"),
         ("http", "legacy", "decline", "error The user said to stop."),
     ] {
-        let printed = behind(kind, &python, ["form", mode, answer]);
+        let printed = output_with(kind, &python, ["form", mode, answer]);
         let shown = format!("{kind} {mode} {answer}: {printed:#?}");
         assert_eq!(printed.len(), 4, "{shown}");
         assert_eq!(printed[0], "ok paid Ann, 1", "{shown}");
@@ -135,7 +135,7 @@ fn a_program_passes_on_what_its_user_said() {
         ("bridge", "2026-07-28", "allow_once", "ok paid Ann, 2"),
         ("http", "legacy", "allow_once", "ok paid Ann, 2"),
     ] {
-        let printed = behind(kind, &python, ["program", mode, answer]);
+        let printed = output_with(kind, &python, ["program", mode, answer]);
         let shown = format!("{kind} {mode} {answer}: {printed:#?}");
         assert!(printed[1].starts_with("error "), "{shown}");
         assert!(

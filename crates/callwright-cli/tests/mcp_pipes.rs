@@ -89,7 +89,7 @@ fn a_server_that_ends_at_once_says_why() {
 }
 
 #[test]
-fn everybody_who_waits_is_answered() {
+fn every_waiting_request_is_answered() {
     // Reads three requests, answers the second, and writes half of an answer to the third.
     let script =
         r#"read a; read b; read c; echo '{"id":2,"result":{}}'; printf '{"id":3,'; exit 1"#;
@@ -179,7 +179,7 @@ fn a_server_sees_the_end_if_we_are_killed() {
 }
 
 #[test]
-fn a_server_that_has_ended_is_no_zombie() {
+fn a_server_that_has_ended_is_not_a_zombie() {
     // The guard waits while the client is slow to read the last line, and still reaps the server.
     let script = "echo $$; yes '{\"method\":\"x\"}' | head -c 3000000; exit 4";
     let mut client = Client::new(&[], &["sh", "-c", script]);

@@ -153,7 +153,7 @@ fn a_policy_is_followed() {
 }
 
 #[test]
-fn a_crash_in_the_middle_of_a_call_is_told() {
+fn a_crash_in_the_middle_of_a_call_is_reported() {
     let Some(python) = python() else { return };
     let mut client = Client::with_bad_tools(&python, &[]);
     let answer = client.ask("tools/call", &json!({"name": "crash", "arguments": {}}));
@@ -181,7 +181,7 @@ fn a_result_of_fifty_megabytes_passes_where_the_policy_allows_it() {
 }
 
 #[test]
-fn a_result_of_fifty_megabytes_is_cut_and_says_so() {
+fn a_result_of_fifty_megabytes_is_cut_with_a_note() {
     let Some(python) = python() else { return };
     let mut client = Client::with_bad_tools(&python, &[]);
     let result = client.call("big", &json!({"megabytes": 50}));

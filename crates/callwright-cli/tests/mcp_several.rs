@@ -103,7 +103,7 @@ impl Drop for HttpServer {
 }
 
 #[test]
-fn headers_go_with_every_request_and_are_told_to_nobody() {
+fn headers_go_with_every_request_and_are_never_shown() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("a port"));
     let asked = std::thread::spawn(move || {

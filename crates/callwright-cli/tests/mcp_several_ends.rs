@@ -38,7 +38,7 @@ fn names(client: &mut Client) -> Vec<String> {
 }
 
 #[test]
-fn one_that_is_killed_costs_nobody_the_others() {
+fn a_server_that_is_killed_does_not_affect_the_others() {
     let folder = Folder::new();
     let mut first = shell(ANSWERS);
     first["env"] = json!({"WHO": "${CALLWRIGHT_NO_SUCH_VARIABLE:-first}"});
@@ -76,7 +76,7 @@ fn one_that_is_killed_costs_nobody_the_others() {
 }
 
 #[test]
-fn one_that_cannot_be_started_is_named_when_it_is_called() {
+fn a_server_that_cannot_be_started_is_named_when_it_is_called() {
     let folder = Folder::new();
     let none = json!({"command": "no-such-server", "args": ["--token", "hunter2"]});
     let file = servers(&folder, &json!({"good": shell(ANSWERS), "none": none}));
@@ -94,7 +94,7 @@ fn one_that_cannot_be_started_is_named_when_it_is_called() {
 }
 
 #[test]
-fn if_none_is_left_it_ends() {
+fn the_program_ends_when_no_server_is_left() {
     let folder = Folder::new();
     let none = json!({"command": "no-such-server"});
     let dies = shell("echo 'no such module' >&2; exit 7");
@@ -111,7 +111,7 @@ fn if_none_is_left_it_ends() {
 }
 
 #[test]
-fn one_that_hangs_costs_nobody_the_others() {
+fn a_server_that_hangs_does_not_affect_the_others() {
     let folder = Folder::new();
     let file = servers(
         &folder,
@@ -147,7 +147,7 @@ fn one_that_hangs_costs_nobody_the_others() {
 }
 
 #[test]
-fn requests_may_come_all_at_once() {
+fn requests_may_arrive_all_at_once() {
     let folder = Folder::new();
     let file = servers(&folder, &json!({"a": shell(ANSWERS), "b": shell(ANSWERS)}));
     let mut client = Client::of_several(&file, &[]);
@@ -223,7 +223,7 @@ fn a_wrong_file_is_named() {
 }
 
 #[test]
-fn one_entry_stands_for_all() {
+fn one_entry_replaces_all() {
     let folder = Folder::new();
     let file = servers(
         &folder,

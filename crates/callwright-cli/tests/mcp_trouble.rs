@@ -22,7 +22,7 @@ fn kill(process: &str) {
 }
 
 #[test]
-fn a_server_that_is_killed_in_the_middle_of_calls_is_told() {
+fn a_server_that_is_killed_in_the_middle_of_calls_is_reported() {
     // The server prints its process id after two messages, and never answers. The call waits for the list of tools.
     let script = "read first; read second; echo $$; cat >/dev/null";
     let mut client = Client::new(&[], &["sh", "-c", script]);
@@ -44,7 +44,7 @@ fn a_server_that_is_killed_in_the_middle_of_calls_is_told() {
 }
 
 #[test]
-fn a_client_that_crashes_leaves_nothing_behind() {
+fn a_client_that_crashes_leaves_no_process_running() {
     // The client is a separate process, so that its pipe ends close when it is killed.
     let folder = Folder::new();
     let told = folder.path().join("server");
@@ -102,7 +102,7 @@ fn a_guard_that_is_killed_is_followed_by_another() {
 }
 
 #[test]
-fn a_server_that_is_killed_behind_http_is_told() {
+fn a_server_that_is_killed_behind_http_is_reported() {
     let Some(python) = python() else { return };
     let mut server = Server::start(&python, &script("conformance/server.py"));
     let guard = Guard::start(&server.url, &[]);

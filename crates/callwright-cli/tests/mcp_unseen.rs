@@ -133,7 +133,7 @@ fn calls(file: &Path, read: impl Fn(&Value) -> Option<(Value, Value)>) -> Calls 
     calls
 }
 
-fn nothing_goes_by(server: &[&str]) {
+fn no_call_bypasses_the_guard(server: &[&str]) {
     let folder = Folder::new();
     let (seen, record) = (folder.path().join("seen"), folder.path().join("record"));
     let policy = folder.file(
@@ -181,7 +181,7 @@ fn python_takes_nothing_for_a_call_that_was_not_judged() {
         eprintln!("skipped: no Python");
         return;
     }
-    nothing_goes_by(&[&python, script("mcp_lenient.py").to_str().expect("UTF-8")]);
+    no_call_bypasses_the_guard(&[&python, script("mcp_lenient.py").to_str().expect("UTF-8")]);
 }
 
 #[test]
@@ -194,5 +194,5 @@ fn node_takes_nothing_for_a_call_that_was_not_judged() {
         eprintln!("skipped: no Node");
         return;
     }
-    nothing_goes_by(&["node", script("mcp_lenient.mjs").to_str().expect("UTF-8")]);
+    no_call_bypasses_the_guard(&["node", script("mcp_lenient.mjs").to_str().expect("UTF-8")]);
 }

@@ -42,7 +42,7 @@ fn verdicts(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn a_threshold_comes_sooner_or_never() {
+fn a_threshold_can_be_lowered_or_turned_off() {
     let sooner = check("[loops]\nrepeated_result = { refuse = 2 }", THRICE, &[]);
     assert_eq!(
         verdicts(&sooner),
@@ -84,7 +84,7 @@ fn a_flag_beats_the_file() {
 }
 
 #[test]
-fn without_validation_calls_pass_and_nothing_is_said() {
+fn without_validation_calls_pass_and_no_text_is_added() {
     let call = r#"{"tool": "search", "arguments": {"limit": "many"}}"#;
     let run = check("[tool.search]\nvalidate = 'off'", call, &[]);
     assert_eq!(verdicts(&run), ["valid"]);
@@ -187,7 +187,7 @@ fn names_that_match_no_tool_are_a_warning() {
 fn no_file_is_looked_for() {
     let folder = Folder::new();
     for name in ["callwright.toml", ".callwright.toml"] {
-        folder.file(name, "this is no TOML");
+        folder.file(name, "this is not TOML");
     }
     folder.file("tools.json", TOOLS);
     folder.file("calls.jsonl", THRICE);

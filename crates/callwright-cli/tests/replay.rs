@@ -145,7 +145,7 @@ fn parts_say_the_same_as_the_whole() {
 }
 
 #[test]
-fn logs_come_from_everywhere() {
+fn logs_are_read_from_folders_patterns_and_stdin() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", TOOLS);
     let logs = folder.path().join("logs/november");

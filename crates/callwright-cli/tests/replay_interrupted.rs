@@ -84,7 +84,7 @@ fn interrupted(tools: &Path, state: &Path, options: &[String]) -> Run {
 }
 
 #[test]
-fn an_interrupted_run_goes_on() {
+fn an_interrupted_run_can_be_continued() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", TOOLS);
     let state = folder.path().join("replay.state");
@@ -309,7 +309,7 @@ fn decisions(suggestions: &Path) -> Vec<Json> {
 }
 
 #[test]
-fn a_review_goes_on_where_it_was_broken_off() {
+fn a_review_continues_where_it_was_interrupted() {
     let folder = Folder::new();
     let tools = support::repository().join("examples/replay/tools.json");
     let log = support::repository().join("examples/replay/log.jsonl");

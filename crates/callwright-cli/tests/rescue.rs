@@ -64,7 +64,7 @@ fn every_line_gets_its_lines() {
 }
 
 #[test]
-fn people_are_told_why_and_how_many() {
+fn people_see_why_and_how_many() {
     let run = check(&["--rescue"]);
     for part in [
         "     2  no call         text_before\n        there is text before the call\n",
@@ -78,7 +78,7 @@ fn people_are_told_why_and_how_many() {
 }
 
 #[test]
-fn messages_without_calls_are_no_finding() {
+fn messages_without_calls_are_not_findings() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", TOOLS);
     let lines = folder.file("lines.jsonl", r#"{"text": "hello"}"#);

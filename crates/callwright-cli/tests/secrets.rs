@@ -139,7 +139,7 @@ const MARKED_ENUM: &str = r#"[{"name": "unlock", "inputSchema": {
                                      "door": {"type": "string"}}}}]"#;
 
 #[test]
-fn nobody_is_advised_to_publish_the_values_of_a_marked_enum() {
+fn no_advice_publishes_the_values_of_a_marked_enum() {
     let folder = Folder::new();
     let tools = folder.file("tools.json", MARKED_ENUM);
     let mut lines = String::new();

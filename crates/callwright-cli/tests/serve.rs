@@ -201,7 +201,7 @@ fn an_answer_in_progress_is_finished_when_it_is_ended() {
 }
 
 #[test]
-fn the_page_can_have_an_address_of_its_own() {
+fn the_page_can_have_its_own_address() {
     let serving = Serving::start(&["--upstream", &api(Duration::ZERO), "--admin", "127.0.0.1:0"]);
     let line = serving.line("status page at");
     let (_, rest) = line.split_once("http://").expect("an address");

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use support::{Folder, program, run};
 
 #[test]
-fn without_arguments_it_says_what_to_do_first() {
+fn without_arguments_it_names_the_first_step() {
     let first = run(&mut program());
     assert_eq!(first.code, 0);
     // Every line that starts with the program's name is a command that exists.

@@ -69,7 +69,7 @@ async fn a_list_that_is_streamed_is_judged() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_none_passes() {
+async fn a_malformed_list_passes() {
     for body in [
         r#"{"error": {"code": 7}}"#,
         "[]",

@@ -53,7 +53,7 @@ async fn what_is_mended_around_calls_is_on_record() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_fault_says_nothing_of_mending() {
+async fn an_answer_without_a_fault_records_no_mending() {
     let mut said = said();
     said.calls.pop();
     let events = recorded(Reply::json(Api::Chat.whole(&said))).await;

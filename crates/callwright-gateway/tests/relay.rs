@@ -189,7 +189,7 @@ async fn an_api_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn a_compressed_request_is_looked_into_and_goes_on_as_it_came() {
+async fn a_compressed_request_is_examined_and_passes_unchanged() {
     let plain = Api::Chat.request();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(plain.as_bytes()).expect("writes");
@@ -310,7 +310,7 @@ async fn a_client_that_leaves_ends_the_request() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_held_for_too_long_goes_on_as_it_came() {
+async fn a_call_that_is_held_for_too_long_passes_unchanged() {
     for api in [Api::Chat, Api::Messages, Api::Responses] {
         let stream = api.streamed(&said(REPAIRABLE), 3);
         let mut steps = sent(&stream);
@@ -334,7 +334,7 @@ async fn a_call_that_is_held_for_too_long_goes_on_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_client_hears_something_while_a_call_is_held() {
+async fn a_client_gets_keep_alives_while_a_call_is_held() {
     for (api, kept_alive) in [
         (Api::Chat, "\"delta\":{}"),
         (Api::Messages, "event: ping\n"),

@@ -106,7 +106,7 @@ async fn a_call_as_text_arrives_as_a_call_and_is_counted() {
 }
 
 #[tokio::test]
-async fn so_does_a_streamed_one() {
+async fn a_streamed_answer_stays_too() {
     let start = r#"data: {"type":"message_start","message":{"id":"m1","content":[]}}"#;
     let block = r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
     let delta = format!(

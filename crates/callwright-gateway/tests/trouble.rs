@@ -71,7 +71,7 @@ async fn a_client_that_sends_and_reads_slowly_gets_everything() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_holds_up_nobody_else() {
+async fn a_client_that_does_not_read_does_not_hold_up_others() {
     // More than the socket buffers hold.
     let long = format!(
         "data: {}\n\n",
@@ -202,7 +202,7 @@ async fn five_hundred_clients_at_once_are_all_served() {
 }
 
 #[tokio::test]
-async fn many_streams_finish_when_it_ends_and_nobody_new_comes_in() {
+async fn many_streams_finish_when_it_ends_and_new_clients_are_refused() {
     let stream = Api::Chat.streamed(&said(REPAIRABLE), 3);
     let mut steps = sent(&stream);
     steps.insert(6, Step::Wait(Duration::from_millis(500)));

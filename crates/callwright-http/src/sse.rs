@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retry_is_what_the_server_says() {
+    fn a_retry_waits_as_long_as_the_server_says() {
         let retry = |event: &'static [u8]| EventFields::read(event).retry;
         let second = Some(Duration::from_secs(1));
         assert_eq!(retry(b"id: 1\nretry: 1000\ndata:\n\n"), second);

@@ -114,7 +114,7 @@ impl<'m> CallParams<'m> {
     }
 
     /// Whether it continues a call for which the server had a question.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn is_continuation(&self) -> bool {
         self.input_responses.is_some() || self.request_state.is_some()
     }
 

@@ -68,7 +68,11 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
             match at.and_then(|at| found.get_mut(at)) {
                 Some(slot @ None) => *slot = Some(value),
                 Some(Some(_)) => return Err(de::Error::custom("a name occurs twice")),
-                None if self.0.iter().any(|known| is_alike(known, &name)) => {
+                None if self
+                    .0
+                    .iter()
+                    .any(|known| is_same_ignoring_case(known, &name)) =>
+                {
                     return Err(de::Error::custom("a name differs in case only"));
                 }
                 None => {}
@@ -80,7 +84,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
 
 /// Whether a reader that ignores case takes one name for the other. Letters outside ASCII count: `ſ` is an `s` in
 /// upper case, and the kelvin sign a `k` in lower case.
-fn is_alike(known: &str, name: &str) -> bool {
+fn is_same_ignoring_case(known: &str, name: &str) -> bool {
     if name.is_ascii() {
         return known.eq_ignore_ascii_case(name);
     }
@@ -116,11 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_alike_as_other_readers_see_them() {
+    fn letters_that_other_readers_fold_are_equal() {
         for name in ["Params", "PARAMS", "param\u{17f}"] {
-            assert!(is_alike("params", name), "{name}");
+            assert!(is_same_ignoring_case("params", name), "{name}");
         }
-        assert!(is_alike("task", "tas\u{212a}"));
-        assert!(!is_alike("params", "param") && !is_alike("params", "jsonrpc"));
+        assert!(is_same_ignoring_case("task", "tas\u{212a}"));
+        assert!(
+            !is_same_ignoring_case("params", "param")
+                && !is_same_ignoring_case("params", "jsonrpc")
+        );
     }
 }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_of_messages_are_distinguished() {
         assert_eq!(kind(r#"{"id":7,"method":"ping"}"#), "request 7 ping");
         assert_eq!(kind(r#"{"id":"7","method":"a\/b"}"#), r#"request "7" a/b"#);
         assert_eq!(kind(r#" {"method":"x","params":{}} "#), "notification x");

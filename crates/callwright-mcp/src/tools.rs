@@ -273,7 +273,7 @@ impl ListedTools {
         Some(self.new_warnings(warnings))
     }
 
-    /// Those of these warnings that have not been given before. Beyond [`MOST_WARNINGS`] there are no more: a server must not be
+    /// Those of these warnings that have not been given before. After [`MOST_WARNINGS`] none are given: a server must not be
     /// able to flood the operator's log.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         let had_room = self.given.len() < MOST_WARNINGS;

@@ -111,7 +111,7 @@ fn proposals_are_numbered_by_their_calls() {
 }
 
 #[test]
-fn patches_are_on_the_tool_as_it_stands_in_its_file() {
+fn patches_apply_to_the_tool_as_it_is_in_its_file() {
     let file = suggestions_file(&made(), Some(TOOLS));
     assert_eq!(file["tools"][0]["schema_at"], "/function/parameters");
     assert_eq!(
@@ -202,7 +202,7 @@ fn what_cannot_be_applied_says_why() {
 }
 
 #[test]
-fn a_schema_whose_keys_stand_in_another_order_is_the_same() {
+fn a_schema_with_its_keys_in_another_order_is_the_same() {
     let file = suggestions_file(&made(), Some(TOOLS));
     let turned = TOOLS.replace(
         r#"{"type": "integer", "maximum": 100}"#,
@@ -212,21 +212,21 @@ fn a_schema_whose_keys_stand_in_another_order_is_the_same() {
 }
 
 #[test]
-fn what_is_not_proved_wants_to_be_forced() {
+fn what_is_not_proved_has_to_be_forced() {
     let mut made = made();
-    made.changes[0].proof = Proof::NotProved("nobody knows".to_owned());
+    made.changes[0].proof = Proof::NotProved("too large to compare".to_owned());
     let file = suggestions_file(&made, Some(TOOLS));
     refused(
         TOOLS,
         &file,
         &[1],
-        "proposal 1 is not proved to only loosen: nobody knows; use --force to apply it anyway",
+        "proposal 1 is not proved to only loosen: too large to compare; use --force to apply it anyway",
     );
     assert!(apply(TOOLS, &file, &[1], true).is_ok());
 }
 
 #[test]
-fn two_that_contradict_each_other_are_told() {
+fn contradicting_proposals_are_reported() {
     let mut made = made();
     // Another new value at the same place; no rule merges the two.
     let mut other = made.changes[1].clone();

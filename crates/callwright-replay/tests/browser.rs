@@ -131,7 +131,7 @@ const FAINT_TEXTS: &str = r"(() => {
     const part = (c) => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
     return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
   };
-  const behind = (element) => {
+  const background = (element) => {
     for (; element; element = element.parentElement) {
       const colour = channels(getComputedStyle(element).backgroundColor);
       if (colour.length < 4 || colour[3] === 1) return colour;
@@ -144,7 +144,7 @@ const FAINT_TEXTS: &str = r"(() => {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !element.checkVisibility() || element.closest('svg, script, .unseen')) continue;
     const style = getComputedStyle(element);
-    const [one, other] = [luminance(channels(style.color)), luminance(behind(element))];
+    const [one, other] = [luminance(channels(style.color)), luminance(background(element))];
     const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || size >= 18.66 && style.fontWeight >= 700;

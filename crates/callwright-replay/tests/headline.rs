@@ -48,7 +48,7 @@ fn proposals_allow_bugs_are_stopped() {
 }
 
 #[test]
-fn without_proposals_somebody_has_to_look() {
+fn without_proposals_a_person_has_to_look() {
     let mut report = sample::plain();
     report.proposals = Proposals::default();
     assert_eq!(counts(&report), [0, 1_664, 10_739]);

@@ -74,7 +74,7 @@ fn shown(name: &str, part: Part) {
 }
 
 #[test]
-fn bugs_and_edge_cases_are_told_apart() {
+fn bugs_and_edge_cases_are_distinguished() {
     let calls =
         setting("CALLWRIGHT_PLANTED_CALLS").map_or(CALLS, |text| text.parse().expect("a number"));
     let seeds = setting("CALLWRIGHT_PLANTED_SEEDS").unwrap_or_else(|| "1".to_owned());

@@ -331,7 +331,7 @@ fn longer_texts_and_lists() {
 }
 
 #[test]
-fn a_format_goes_where_nothing_speaks_for_it() {
+fn a_format_without_evidence_is_removed() {
     let month =
         json!({"path": "/d", "issue": "format", "shape": "like 9999-99", "values": ["2026-01"]});
     let schema = object(json!({"d": {"type": "string", "format": "date"}}));
@@ -371,7 +371,7 @@ fn a_key_that_the_schema_does_not_name() {
 }
 
 #[test]
-fn bugs_are_never_proposed_and_counted_where_they_come_along() {
+fn bugs_are_never_proposed_but_counted_if_a_proposal_accepts_them() {
     let schema = object(json!({"n": {"type": "integer", "maximum": 100}}));
     let clusters = [
         json!({"path": "/n", "issue": "maximum", "shape": "integer of 4 digits", "values": [5000], "smallest": 5000, "largest": 5000}),
@@ -397,7 +397,7 @@ fn where_several_branches_could_be_meant_nothing_is_proposed() {
 }
 
 #[test]
-fn what_a_proof_cannot_show_is_said() {
+fn what_a_proof_cannot_show_is_reported() {
     // A branch of `oneOf` that accepts more may overlap with another branch.
     let schema = object(
         json!({"x": {"oneOf": [{"type": "string", "maxLength": 3}, {"type": "string", "minLength": 6}]}}),

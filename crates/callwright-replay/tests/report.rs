@@ -117,7 +117,7 @@ fn a_comparison_without_a_change_says_so() {
 }
 
 #[test]
-fn calls_of_tools_that_nobody_declares_are_not_called_valid() {
+fn calls_of_undeclared_tools_are_not_called_valid() {
     use callwright_replay::summary::{Tally, ToolSummary};
     let mut report = sample::spotless();
     let tool = |calls| ToolSummary {

@@ -177,7 +177,7 @@ fn long_log() -> String {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_stopped() {
+fn an_interrupted_run_continues_where_it_stopped() {
     let path = log("interrupted.jsonl", &long_log());
     let whole = run(&path);
     let inputs = find(&[&path]).expect("a file");
@@ -274,7 +274,7 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
 
 /// A signal during the search for tools ends the run, and the report says so.
 #[test]
-fn looking_for_tools_can_be_broken_off() {
+fn looking_for_tools_can_be_interrupted() {
     let path = log("stopped.jsonl", &long_log());
     let stop = std::sync::Arc::new(AtomicBool::new(true));
     let settings = ReplaySettings {

@@ -24,15 +24,15 @@ pub(crate) fn ran(result: &ToolResult) -> Ran<'static> {
 }
 
 fn failure(error: &ToolExecutionError) -> ToolFailure {
-    let told = error.model_output().render();
+    let text = error.model_output().render();
     let disagrees = error.kind() == ToolErrorKind::InvalidArgs && error.is::<serde_json::Error>();
     let failure = if disagrees {
         // The schema accepts the arguments, so the model is not to blame.
         ToolFailure::defect(error.message())
-    } else if told == HIDDEN {
+    } else if text == HIDDEN {
         ToolFailure::internal("")
     } else if error.retryable() == Some(true) {
-        ToolFailure::transient(told)
+        ToolFailure::transient(text)
     } else {
         ToolFailure::said(judged(error.model_output()))
     };
@@ -70,12 +70,12 @@ pub(crate) fn answer(
 ) -> Result<ToolOutput, ToolExecutionError> {
     let presented = feedback.present(settled);
     match (settled.failure().filter(|_| presented.is_error), result) {
-        (_, Some(result)) if goes_as_it_is(&presented) => result.into_result(),
+        (_, Some(result)) if is_unchanged(&presented) => result.into_result(),
         (Some(failure), result) => {
-            let told = presented.into_text();
+            let text = presented.into_text();
             let own = result.and_then(|result| result.into_result().err());
-            let error = own.unwrap_or_else(|| error(failure, &told));
-            Err(error.with_model_feedback(told))
+            let error = own.unwrap_or_else(|| error(failure, &text));
+            Err(error.with_model_feedback(text))
         }
         (None, Some(result)) => with_note(result.output(), presented),
         (None, None) => Ok(ToolOutput::text(presented.into_text())),
@@ -83,7 +83,7 @@ pub(crate) fn answer(
 }
 
 /// Whether the model gets the tool's own result or error, and nothing else.
-fn goes_as_it_is(presented: &Presented<'_>) -> bool {
+fn is_unchanged(presented: &Presented<'_>) -> bool {
     matches!(presented.content, Content::Kept(_)) && presented.note.is_none()
 }
 
@@ -104,8 +104,8 @@ fn with_note(
 }
 
 /// A failure as a `rig` error: the text for the model, and the detail for the operator.
-fn error(failure: &Failure, told: &str) -> ToolExecutionError {
-    let message = failure.for_operator().unwrap_or(told);
+fn error(failure: &Failure, text: &str) -> ToolExecutionError {
+    let message = failure.for_operator().unwrap_or(text);
     let error = match (failure.class(), failure.code) {
         (Class::Budget | Class::Loop, _) => ToolExecutionError::refused(message),
         (Class::Validation, _) => ToolExecutionError::invalid_args(message),

@@ -425,7 +425,7 @@ async fn a_toolbox_serves_an_agent() {
 }
 
 #[tokio::test]
-async fn a_policy_says_more_than_rig_can() {
+async fn a_policy_can_say_more_than_rig() {
     struct Slow;
     impl PortableTool for Slow {
         const NAME: &'static str = "slow";

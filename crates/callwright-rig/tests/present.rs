@@ -82,7 +82,7 @@ async fn read(agent: &Agent, model: &MockCompletionModel) -> (String, bool) {
 }
 
 #[tokio::test]
-async fn behind_a_guarded_tool_a_settled_call_reads_as_everywhere() {
+async fn a_guarded_tool_shows_a_settled_call_as_everywhere() {
     for case in cases() {
         let guard = Guard::with(GuardSettings {
             policy: case.policy(),
@@ -101,7 +101,7 @@ async fn behind_a_guarded_tool_a_settled_call_reads_as_everywhere() {
 }
 
 #[tokio::test]
-async fn behind_the_tools_of_a_toolbox_a_settled_call_reads_as_everywhere() {
+async fn the_tools_of_a_toolbox_show_a_settled_call_as_everywhere() {
     for case in cases() {
         let guard = Guard::new();
         let model = model(&case);

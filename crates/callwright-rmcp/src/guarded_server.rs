@@ -14,7 +14,7 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 
 use crate::client_session::{ClientSession, ClientSessions};
-use crate::result::{answer, arguments, as_json, call, told};
+use crate::result::{answer, arguments, as_json, call, error_result};
 
 /// How many pages of tools are read. The largest servers have a few hundred tools, on a few pages; a cursor that
 /// leads back to itself would never end.
@@ -93,7 +93,7 @@ impl<H: ServerHandler> GuardedServer<H> {
         let call = call(&request, &id);
         let invocation = match toolbox.begin(&call, place) {
             Ok(invocation) => invocation,
-            Err(refused) => return Ok(told(&refused, toolbox.feedback()).into()),
+            Err(refused) => return Ok(error_result(&refused, toolbox.feedback()).into()),
         };
         let ticket = invocation.ticket();
         let tool = ticket.tool();
@@ -120,13 +120,13 @@ impl<H: ServerHandler> GuardedServer<H> {
             }
             Err(failure) => {
                 let settled = invocation.end(Ran::failed(failure));
-                Ok(told(&settled, feedback).into())
+                Ok(error_result(&settled, feedback).into())
             }
             Ok(Err(error)) => {
                 let (failure, is_for_the_model) = failed(&error);
                 let settled = invocation.end(Ran::failed(failure));
                 if is_for_the_model {
-                    Ok(told(&settled, feedback).into())
+                    Ok(error_result(&settled, feedback).into())
                 } else {
                     Err(error)
                 }

@@ -44,7 +44,7 @@ pub(crate) fn as_json(result: &CallToolResult) -> Value<'static> {
 }
 
 /// The client's result for a call that returned none.
-pub(crate) fn told(settled: &Settled<'_>, feedback: &Feedback) -> CallToolResult {
+pub(crate) fn error_result(settled: &Settled<'_>, feedback: &Feedback) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(settled.text(feedback))])
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn answer(
     let placed = present_mcp_result(json, &presented, typed);
     placed
         .and_then(|placed| from_json(&placed))
-        .unwrap_or_else(|| told(settled, feedback))
+        .unwrap_or_else(|| error_result(settled, feedback))
 }
 
 /// A result rendered as JSON, as an `rmcp` type.

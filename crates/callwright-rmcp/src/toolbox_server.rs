@@ -15,7 +15,7 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::json;
 
 use crate::client_session::ClientSessions;
-use crate::result::{call, from_json, told};
+use crate::result::{call, error_result, from_json};
 
 /// Serves the tools of a toolbox over MCP.
 ///
@@ -116,6 +116,8 @@ impl ServerHandler for ToolboxServer {
         let feedback = self.toolbox.feedback();
         let rendered = render_settled(Provider::Mcp, &call, &settled, feedback);
         let result = from_json(&rendered);
-        Ok(result.unwrap_or_else(|| told(&settled, feedback)).into())
+        Ok(result
+            .unwrap_or_else(|| error_result(&settled, feedback))
+            .into())
     }
 }

@@ -69,7 +69,7 @@ async fn answered(server: impl ServerHandler, case: &PresentCase) -> Value {
 }
 
 #[tokio::test]
-async fn behind_a_guarded_server_a_settled_call_reads_as_everywhere() {
+async fn a_guarded_server_shows_a_settled_call_as_everywhere() {
     for case in cases() {
         let settings = GuardSettings {
             policy: case.policy(),
@@ -82,7 +82,7 @@ async fn behind_a_guarded_server_a_settled_call_reads_as_everywhere() {
 }
 
 #[tokio::test]
-async fn behind_a_toolbox_server_a_settled_call_reads_as_everywhere() {
+async fn a_toolbox_server_shows_a_settled_call_as_everywhere() {
     for case in cases() {
         let answer = answered(ToolboxServer::new(toolbox(&case)), &case).await;
         let text = answer["content"][0]["text"].as_str().expect("a text");

@@ -320,7 +320,7 @@ async fn errors_of_a_tool_pass_unmasked_and_are_counted() {
 }
 
 #[tokio::test]
-async fn clients_are_counted_apart_and_silence_begins_anew() {
+async fn clients_are_counted_apart_and_silence_starts_a_turn() {
     let shop = Shop::new();
     let guarded = Arc::new(GuardedServer::new(shop.clone()).quiet(Duration::ZERO));
     let one = client(Arc::clone(&guarded)).await;

@@ -107,7 +107,7 @@ fn main() {
             black_box(&settled);
         }
     });
-    println!("closure behind serde_json::from_str   {plain:>7.0} ns");
+    println!("closure after serde_json::from_str    {plain:>7.0} ns");
     println!(
         "invoke, outside of a conversation     {alone:>7.0} ns  (+{:.0})",
         alone - plain

@@ -7,6 +7,7 @@ pub use crate::vocabulary::replacements::{Replacement, Replacements, appended, s
 use crate::vocabulary::{Digest, envelope, template};
 pub use crate::wire::mcp::present_result as present_mcp_result;
 pub use crate::wire::raw::{RawObject, items as raw_items, text as raw_text};
+pub use crate::wire::tools::{input_schema_keys, list_keys as tool_list_keys, output_schema_keys};
 
 /// Two tools of one guard have the same name.
 pub fn duplicate_tool(name: String) -> Error {

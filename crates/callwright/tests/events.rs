@@ -355,7 +355,7 @@ fn every_large_part_of_an_event_is_counted() {
 fn without_a_sink() {
     let sinks = Sinks::builder().start().expect("no threads");
     assert!(sinks.is_empty() && Sinks::default().is_empty());
-    sinks.report(|| panic!("an event that nobody wants is not built"));
+    sinks.report(|| panic!("no event is built without a sink"));
     assert!(sinks.flush(Duration::ZERO));
     assert!(sinks.stats().is_empty());
 }

@@ -218,7 +218,7 @@ fn the_operator_gets_no_secrets() {
 }
 
 #[test]
-fn an_earlier_result_is_not_told_again() {
+fn an_earlier_result_is_not_repeated() {
     // A tool that takes no secrets, but returns some.
     let gate = gate_of(json!({"properties": {"user": {"type": "string"}}}));
     let call = Call::from_text("login", r#"{"user": "ann"}"#);
@@ -235,10 +235,10 @@ fn an_earlier_result_is_not_told_again() {
     let refused = Verdict::Refused(refused.expect("refused in the end"));
     let event = Event::of(&gate, &call, &refused, SystemTime::UNIX_EPOCH);
     let all = event.line().with_values(Values::All).to_string();
-    assert!(!all.contains(SECRET), "nobody remembers it: {all}");
+    assert!(!all.contains(SECRET), "the secret is remembered: {all}");
     let line = line(&event);
     let detail = line["failure"]["detail"].as_str().expect("text");
-    assert!(detail.contains("3 times"), "the rest is told: {detail}");
+    assert!(detail.contains("3 times"), "the rest is shown: {detail}");
 }
 
 #[test]

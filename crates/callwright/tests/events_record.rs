@@ -114,7 +114,7 @@ fn an_event_has_every_field_of_the_contract() {
 }
 
 #[test]
-fn a_failure_is_told_as_in_a_verdict_line() {
+fn a_failure_reads_as_in_a_verdict_line() {
     let gate = example_gate();
     let call = Call::from_text("search", r#"{"limit": "many"}"#);
     let verdict = gate.judge(&call);

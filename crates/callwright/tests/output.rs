@@ -48,9 +48,9 @@ fn check(file: &Value, case: &Value) -> Result<(), String> {
         return Err(format!("expected is_error to be {is_error}"));
     }
     match case["failed"]["for_operator"].as_str() {
-        Some(secret) if answer.shown.contains(secret) || answer.line.contains(secret) => {
-            Err(format!("what is for the operator is told: {}", answer.line))
-        }
+        Some(secret) if answer.shown.contains(secret) || answer.line.contains(secret) => Err(
+            format!("a detail for the operator is shown: {}", answer.line),
+        ),
         _ => Ok(()),
     }
 }
@@ -63,7 +63,7 @@ fn answer(file: &Value, case: &Value) -> Result<Answer, String> {
     let line = case["call"].to_string();
     let recorded = wire::read_recorded(&line).map_err(|error| error.to_string())?;
     let ran = match &case["failed"] {
-        Value::Null => recorded.ran().ok_or("nothing came of the call")?,
+        Value::Null => recorded.ran().ok_or("the call has no outcome")?,
         failed => Ran::failed(tool_failure(failed)?),
     };
     let ran = ran.with_finding(finding(&case["finding"])?);

@@ -207,7 +207,7 @@ async fn a_call_cancelled_before_its_turn_never_starts() {
     let running = toolbox.invoke_all_until(&calls, None, wait.map(drop));
     let cancel = async {
         tokio::task::yield_now().await;
-        send.send(()).expect("somebody waits");
+        send.send(()).expect("a receiver waits");
     };
     let (settled, ()) = tokio::join!(running, cancel);
     assert_eq!(begun.load(Ordering::SeqCst), 1);
@@ -373,7 +373,7 @@ async fn toolboxes_with_one_ledger_share_their_budgets() {
 }
 
 #[tokio::test]
-async fn names_that_are_alike_are_not_guessed() {
+async fn similar_names_are_not_guessed() {
     let tool = |name: &str| ToolDef::new(name, |_: Nothing| async { ToolResult::Ok(()) });
     let toolbox = Toolbox::builder()
         .tool(tool("get_user"))

@@ -361,7 +361,7 @@ proptest! {
     }
 
     #[test]
-    fn nearly_valid_values_are_judged_alike(value in everything(), at in 0usize..80, with in any_json()) {
+    fn nearly_valid_values_get_the_same_verdict(value in everything(), at in 0usize..80, with in any_json()) {
         let whole = serde_json::to_value(&value).expect("JSON");
         let changed = with_fractions(disturbed(&whole, at, &with));
         same_reading_by_all(&changed);

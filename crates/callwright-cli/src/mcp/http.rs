@@ -73,11 +73,11 @@ pub(super) fn serve(
     Ok(match served {
         Ok(()) => CommandOutcome::Clean,
         Err(error) => {
-            let told = match error {
+            let message = match error {
                 ProxyError::Io(_) => format!("{listen}: {error}; choose another address"),
                 other => other.to_string(),
             };
-            tell("error", &told);
+            tell("error", &message);
             CommandOutcome::Passed(NOT_SERVED)
         }
     })

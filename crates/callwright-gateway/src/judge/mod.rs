@@ -85,11 +85,11 @@ impl AnswerCounts {
             ("mended", mended),
             ("reasked", reasked),
         ];
-        let told = parts.iter().filter(|(_, number)| *number > 0);
-        let told: String = told
+        let counted = parts.iter().filter(|(_, number)| *number > 0);
+        let counted: String = counted
             .map(|(name, number)| format!(" {name}={number}"))
             .collect();
-        (calls > 0).then(|| format!("calls={calls}{told}"))
+        (calls > 0).then(|| format!("calls={calls}{counted}"))
     }
 }
 

@@ -91,6 +91,24 @@ impl StoppedAnswer {
         (!std::mem::replace(&mut self.has_text, true)).then_some(self.text.as_str())
     }
 
+    /// Takes the calls out of a list. The first one becomes the text, if that has not been written yet.
+    fn without_calls(
+        &mut self,
+        list: &mut Vec<Value>,
+        is_call: impl Fn(&Value) -> bool,
+        with_text: impl Fn(&Value, &str) -> Value,
+    ) {
+        list.retain_mut(|entry| {
+            if !is_call(entry) {
+                return true;
+            }
+            let text = self.text_once().map(|text| with_text(entry, text));
+            let is_text = text.is_some();
+            *entry = text.unwrap_or_default();
+            is_text
+        });
+    }
+
     /// Returns whether nothing is left of the event.
     fn chat(&mut self, event: &mut Value) -> bool {
         let mut is_empty = event.get("usage").is_none_or(Value::is_null);
@@ -140,17 +158,11 @@ impl StoppedAnswer {
             let parts = candidate
                 .pointer_mut("/content/parts")
                 .and_then(Value::as_array_mut);
-            let Some(parts) = parts else { continue };
-            parts.retain_mut(|part| {
-                if part.get("functionCall").is_none() {
-                    return true;
-                }
-                let text = self.text_once().map(|text| json!({"text": text}));
-                text.is_some_and(|text| {
-                    *part = text;
-                    true
-                })
-            });
+            let is_call = |part: &Value| part.get("functionCall").is_some();
+            let text_part = |_: &Value, text: &str| json!({"text": text});
+            if let Some(parts) = parts {
+                self.without_calls(parts, is_call, text_part);
+            }
         }
     }
 
@@ -165,18 +177,8 @@ impl StoppedAnswer {
         match kind.as_str() {
             "message" => {
                 if let Some(blocks) = event.get_mut("content").and_then(Value::as_array_mut) {
-                    blocks.retain_mut(|block| {
-                        if !is_call(block) {
-                            return true;
-                        }
-                        let text = self
-                            .text_once()
-                            .map(|text| json!({"type": "text", "text": text}));
-                        text.is_some_and(|text| {
-                            *block = text;
-                            true
-                        })
-                    });
+                    let text_block = |_: &Value, text: &str| json!({"type": "text", "text": text});
+                    self.without_calls(blocks, is_call, text_block);
                 }
                 plain_stop_reason(event);
             }
@@ -265,18 +267,12 @@ impl StoppedAnswer {
 
     fn response(&mut self, response: &mut Value) {
         let items = response.get_mut("output").and_then(Value::as_array_mut);
-        let Some(items) = items else { return };
-        items.retain_mut(|item| {
-            if item.get("type").is_none_or(|kind| kind != "function_call") {
-                return true;
-            }
-            let id = message_id(item);
-            let message = self.text_once().map(|text| message(&id, text));
-            message.is_some_and(|message| {
-                *item = message;
-                true
-            })
-        });
+        let is_call = |item: &Value| item.get("type").is_some_and(|kind| kind == "function_call");
+        if let Some(items) = items {
+            self.without_calls(items, is_call, |item, text| {
+                message(&message_id(item), text)
+            });
+        }
     }
 }
 

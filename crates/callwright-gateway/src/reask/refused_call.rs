@@ -6,12 +6,11 @@
 
 use std::time::SystemTime;
 
-use callwright::call::{Arguments, Call, Completeness};
+use callwright::call::{Call, Completeness};
 use callwright::event::Event;
 use callwright::failure::{Cause, Failure};
 use callwright::feedback::Feedback;
 use callwright::json::Value;
-use callwright::parse::read_value;
 use callwright::tool::Tool;
 use callwright::wire::AnswerReader;
 use callwright::{Gate, Refused, ToolSpec, Verdict};
@@ -60,7 +59,7 @@ impl RefusedCall {
                 .map(str::to_owned)
                 .collect(),
             sent_tool: call.tool.to_string(),
-            sent: sent_value(call),
+            sent: call.arguments.value(),
             id: call.id.clone().map(Value::into_owned),
         }
     }
@@ -86,14 +85,6 @@ fn may_be_corrected(failure: &Failure) -> bool {
             | Cause::SeveralValues { .. }
             | Cause::TwoReadings { .. }
     )
-}
-
-fn sent_value(call: &Call<'_>) -> Option<Value<'static>> {
-    match &call.arguments {
-        Arguments::Absent => None,
-        Arguments::Text(text) => read_value(text).ok().map(Value::into_owned),
-        Arguments::Value(value) => Some(value.clone().into_owned()),
-    }
 }
 
 /// The replacements of the refused calls in an answer, or why it is not accepted.
@@ -146,7 +137,7 @@ pub(crate) fn accept(
         let call = left.remove(at);
         if call.tool == refused.sent_tool.as_str()
             && refused.sent.is_some()
-            && sent_value(&call) == refused.sent
+            && call.arguments.value() == refused.sent
         {
             return Err("same_again");
         }

@@ -99,12 +99,12 @@ impl Relay {
                         });
                 }
                 self.note_answer(&guard);
-                let told = judge.counts.header().map(|told| match self.options.mode {
-                    Mode::Observe => format!("{told} mode=observe"),
-                    _ => told,
+                let header = judge.counts.header().map(|header| match self.options.mode {
+                    Mode::Observe => format!("{header} mode=observe"),
+                    _ => header,
                 });
-                if let Some(told) = told.and_then(|told| HeaderValue::try_from(told).ok()) {
-                    parts.headers.insert(X_CALLWRIGHT, told);
+                if let Some(header) = header.and_then(|header| HeaderValue::try_from(header).ok()) {
+                    parts.headers.insert(X_CALLWRIGHT, header);
                 }
                 let bytes = changed.map_or(bytes, Bytes::from);
                 parts.headers.remove(CONTENT_LENGTH);

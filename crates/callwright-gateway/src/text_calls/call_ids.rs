@@ -165,12 +165,12 @@ pub(crate) fn derived(id: &str, number: usize) -> String {
 }
 
 /// An id for a call without one, as long as OpenAI's ids; equal inputs give equal ids.
-pub(crate) fn made(told: &Value) -> String {
-    format!("call_{}", hash(told, 24))
+pub(crate) fn made(source: &Value) -> String {
+    format!("call_{}", hash(source, 24))
 }
 
-fn hash(told: &Value, length: usize) -> String {
-    let mut hash = format!("{:032x}", xxh3_128(told.to_string().as_bytes()));
+fn hash(source: &Value, length: usize) -> String {
+    let mut hash = format!("{:032x}", xxh3_128(source.to_string().as_bytes()));
     hash.truncate(length);
     hash
 }

@@ -132,8 +132,8 @@ pub(crate) fn rescued(
         .zip(sound.into_iter().flatten())
         .enumerate()
     {
-        let told = json!([answer.id, choice.number, number, new.tool, new.arguments]);
-        let id = ids.free(at, call_ids::made(&told));
+        let source = json!([answer.id, choice.number, number, new.tool, new.arguments]);
+        let id = ids.free(at, call_ids::made(&source));
         call.id = Some(Value::String(id.as_str().into()));
         let new = match judge.judge(gate, &call, &mut |_| None) {
             Decision::Valid => new,

@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_comes_makes_it_panic(steps in steps(), at in any::<prop::sample::Index>(), put in "[\\[\\]{}\",:a0 ]{0,3}", taken in 0_usize..9) {
+    fn no_input_makes_it_panic(steps in steps(), at in any::<prop::sample::Index>(), put in "[\\[\\]{}\",:a0 ]{0,3}", taken in 0_usize..9) {
         for api in Api::ALL {
             let mut body: Vec<char> = request(api, &steps).chars().collect();
             let start = at.index(body.len());

@@ -71,7 +71,7 @@ async fn time_and_tokens_have_limits() {
 }
 
 #[tokio::test]
-async fn a_client_that_waits_hears_something() {
+async fn a_client_that_waits_gets_keep_alives() {
     for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         let late = Reply::json(api.whole(&said(&[("get_weather", GOOD)])))
@@ -100,7 +100,7 @@ async fn a_client_that_waits_hears_something() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_to_be_held_goes_on_as_it_came() {
+async fn what_is_too_long_to_be_held_passes_unchanged() {
     for api in Api::ALL {
         let first = said(&[("get_weather", BAD)]);
         let stream = api.streamed(&first, 5);
@@ -118,7 +118,7 @@ async fn what_is_too_long_to_be_held_goes_on_as_it_came() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_read_goes_on_as_it_came() {
+async fn an_unreadable_answer_passes_unchanged() {
     let api = Api::Chat;
     let stream = api.streamed(&said(&[("get_weather", BAD)]), 5);
     // Corrupt the stream in the middle of the call.

@@ -57,7 +57,7 @@ fn the_rest_of_an_answer_keeps_its_bytes() {
 
 /// Choices of one answer do not wait for each other.
 #[test]
-fn choices_are_told_apart() {
+fn choices_are_kept_apart() {
     let chunk = |index: usize, content: &str, finish: Value| {
         let event = json!({"id": "c", "choices": [{"index": index, "delta": {"content": content}, "finish_reason": finish}]});
         format!("data: {event}\n\n")

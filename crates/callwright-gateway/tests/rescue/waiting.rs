@@ -63,7 +63,7 @@ fn only_what_may_be_a_call_waits() {
 }
 
 #[test]
-fn what_is_held_for_too_long_goes_on_as_it_came() {
+fn what_is_held_for_too_long_passes_unchanged() {
     let said = text(
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>",
     );
@@ -109,7 +109,7 @@ fn what_is_held_for_too_long_goes_on_as_it_came() {
 }
 
 #[test]
-fn who_only_observes_changes_nothing() {
+fn observing_changes_nothing() {
     let said = text(
         "<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}</tool_call>",
     );

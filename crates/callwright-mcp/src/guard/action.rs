@@ -127,13 +127,13 @@ impl Sender {
 
     /// The action for one message of a batch.
     fn action(self, message: &[u8], fate: Fate) -> Option<Action<'_>> {
-        let (message, goes_on) = match fate {
+        let (message, is_forwarded) = match fate {
             Fate::Pass => (Cow::Borrowed(message), true),
             Fate::Replace(other) => (Cow::Owned(other), true),
             Fate::Reply(answer) => (Cow::Owned(answer), false),
             Fate::Keep => return None,
         };
-        Some(match (self, goes_on) {
+        Some(match (self, is_forwarded) {
             (Sender::Client, true) | (Sender::Server, false) => Action::ToServer(message),
             (Sender::Server, true) | (Sender::Client, false) => Action::ToClient(message),
         })

@@ -203,9 +203,9 @@ impl<'a> GuardStep<'a, '_> {
         };
         let judged = recorded.then(|| event(&verdict));
         // A call that continues after a question from the server is the same call, not another one.
-        let goes_on =
-            incoming.params.goes_on() && self.state.goes_on(gate.fingerprint(call, &verdict));
-        let counted = (remembers && !goes_on).then_some(place);
+        let is_continued = incoming.params.is_continuation()
+            && self.state.take_unfinished(gate.fingerprint(call, &verdict));
+        let counted = (remembers && !is_continued).then_some(place);
         match gate.admit(call, verdict, counted) {
             Opened::Admitted(ticket) => {
                 let is_unjudged = is_unjudged(ticket.tool());

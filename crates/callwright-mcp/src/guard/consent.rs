@@ -84,7 +84,7 @@ impl Guard {
         }
     }
 
-    /// The client sends no more, so no user will answer.
+    /// The client has stopped sending, so no user will answer.
     pub fn client_ended(&self, now: Now, out: &mut Vec<Action<'_>>) {
         self.step(now, out, |step| {
             let all = std::mem::take(&mut step.state.asking);

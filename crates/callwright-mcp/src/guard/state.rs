@@ -95,8 +95,8 @@ impl SessionState {
         self.unfinished.push(call);
     }
 
-    /// Whether a call continues one that was left unfinished.
-    pub(super) fn goes_on(&mut self, call: Fingerprint) -> bool {
+    /// Whether a call was left unfinished, and is continued now.
+    pub(super) fn take_unfinished(&mut self, call: Fingerprint) -> bool {
         let at = self.unfinished.iter().position(|left| *left == call);
         at.map(|at| self.unfinished.swap_remove(at)).is_some()
     }

@@ -80,10 +80,10 @@ impl Caller {
     }
 
     /// What requests that get the same tool list have in common, though nothing says that they come from one caller.
-    pub(super) fn alike(&self, seed: u64) -> u128 {
+    pub(super) fn anonymous_key(&self, seed: u64) -> u128 {
         let session = self.session().unwrap_or_default().as_bytes();
         let (from, abilities) = (self.from.to_string(), self.abilities.to_le_bytes());
-        self.key(seed, &[b"alike", session, &abilities, from.as_bytes()])
+        self.key(seed, &[b"anonymous", session, &abilities, from.as_bytes()])
     }
 
     fn key(&self, seed: u64, parts: &[&[u8]]) -> u128 {
@@ -182,7 +182,11 @@ mod tests {
             (&[], Some("api_key=a")),
         ] {
             let one = caller(headers, query);
-            assert_ne!(one.alike(1), plain.alike(1), "{headers:?} {query:?}");
+            assert_ne!(
+                one.anonymous_key(1),
+                plain.anonymous_key(1),
+                "{headers:?} {query:?}"
+            );
             assert_ne!(
                 one.in_session("s", 1),
                 plain.in_session("s", 1),
@@ -196,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn other_headers_do_not() {
+    fn other_headers_do_not_tell_callers_apart() {
         let plain = caller(&[], None);
         for (name, value) in [
             ("traceparent", "00-1"),
@@ -213,6 +217,6 @@ mod tests {
     fn parts_do_not_run_into_each_other() {
         let one = caller(&[("x-a", "1"), ("x-b", "2")], None);
         let other = caller(&[("x-a", "1x-b2")], None);
-        assert_ne!(one.alike(1), other.alike(1));
+        assert_ne!(one.anonymous_key(1), other.anonymous_key(1));
     }
 }

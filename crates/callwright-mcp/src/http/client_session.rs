@@ -195,7 +195,7 @@ impl ClientSession {
             .from_server(message, Now::by_clock(), &mut actions);
     }
 
-    /// The client sends no more, so its user will not answer.
+    /// The client has stopped sending, so its user will not answer.
     pub(super) fn client_ended(self: &Arc<Self>) {
         self.change(|guard, actions| guard.client_ended(Now::by_clock(), actions));
     }

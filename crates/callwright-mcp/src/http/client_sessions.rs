@@ -28,7 +28,7 @@ const CLIENT_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_IN_PROGRESS: usize = 1_000;
 
 /// How many requests with the same id may be in progress for clients that cannot be told apart.
-const MAX_ALIKE: usize = 256;
+const MAX_SAME_ID: usize = 256;
 
 /// The guards of a client: one that remembers its calls, or several that do not.
 type Clients = HashMap<u128, Vec<Arc<ClientSession>>>;
@@ -39,7 +39,7 @@ pub(super) struct ClientSessions {
     /// Guards that remember calls.
     known: Mutex<Clients>,
     /// Guards that do not.
-    alike: Mutex<Clients>,
+    anonymous: Mutex<Clients>,
     /// Makes hashes of credentials useless to others.
     seed: u64,
 }
@@ -50,7 +50,7 @@ impl ClientSessions {
             settings,
             server,
             known: Mutex::default(),
-            alike: Mutex::default(),
+            anonymous: Mutex::default(),
             seed: fastrand::u64(..),
         }
     }
@@ -98,20 +98,20 @@ impl ClientSessions {
 
     /// A guard for a caller outside any session, in which none of these ids is in progress.
     fn forgetful(&self, caller: &Caller, ids: &[String]) -> Option<Arc<ClientSession>> {
-        let key = caller.alike(self.seed);
-        let mut all = self.alike.lock();
-        let alike = entry(&mut all, key, Instant::now());
-        if let Some(free) = alike.iter().find(|session| session.begin(ids)) {
+        let key = caller.anonymous_key(self.seed);
+        let mut all = self.anonymous.lock();
+        let sessions = entry(&mut all, key, Instant::now());
+        if let Some(free) = sessions.iter().find(|session| session.begin(ids)) {
             return Some(Arc::clone(free));
         }
-        if alike.len() >= MAX_ALIKE {
+        if sessions.len() >= MAX_SAME_ID {
             return None;
         }
         let name = format!("{}-{:08x}", caller.from, key & 0xffff_ffff);
         let guard = Guard::forgetful(Arc::clone(&self.settings), name);
         let session = ClientSession::new(guard, Arc::clone(&self.server));
         session.begin(ids);
-        alike.push(Arc::clone(&session));
+        sessions.push(Arc::clone(&session));
         Some(session)
     }
 
@@ -127,10 +127,14 @@ impl ClientSessions {
 
     /// Notifies the guards of similar clients that tools have changed.
     pub(super) fn tools_changed(&self, session: &Arc<ClientSession>, message: &[u8]) {
-        let all = self.alike.lock();
+        let all = self.anonymous.lock();
         let is_this = |other: &Arc<ClientSession>| Arc::ptr_eq(other, session);
-        let alike = all.values().find(|alike| alike.iter().any(is_this));
-        for other in alike.into_iter().flatten().filter(|other| !is_this(other)) {
+        let similar = all.values().find(|sessions| sessions.iter().any(is_this));
+        for other in similar
+            .into_iter()
+            .flatten()
+            .filter(|other| !is_this(other))
+        {
             other.tools_changed(message);
         }
     }
@@ -255,10 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_look_alike_use_an_id_only_so_often_at_once() {
+    fn clients_that_look_the_same_may_use_an_id_only_so_often_at_once() {
         let (sessions, caller) = (sessions(), caller(None));
         let ids = || vec!["1".to_owned()];
-        let same: Vec<Exchange> = (0..MAX_ALIKE)
+        let same: Vec<Exchange> = (0..MAX_SAME_ID)
             .map(|_| begin(&sessions, &caller, ids()).expect("there is room"))
             .collect();
         assert!(begin(&sessions, &caller, ids()).is_none());

@@ -59,7 +59,7 @@ pub(super) struct Hub {
     pub(super) settling: AtomicUsize,
     /// Whether servers are being stopped, so that their exit is not an error.
     pub(super) is_ending: AtomicBool,
-    /// Whether the client sends no more, or reads no more.
+    /// Whether the client has stopped sending, or reading.
     pub(super) client_ended: AtomicBool,
     pub(super) has_spoken: AtomicBool,
     /// How many messages are being handled that may lead to messages for servers.
@@ -430,10 +430,10 @@ impl Hub {
         }
     }
 
-    /// Sends what was collected; `false` if the client reads no more.
+    /// Sends what was collected; `false` if the client has stopped reading.
     fn flush(&self) -> bool {
         if let (None, [only]) = (&self.router, &self.servers[..]) {
-            // A server that reads no more answers nothing; once it has exited, every request is answered.
+            // A server that has stopped reading answers nothing; once it has exited, every request is answered.
             let _ = only.writer().flush();
         }
         let is_open = self.to_client.flush().is_ok();

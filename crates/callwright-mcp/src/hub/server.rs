@@ -228,7 +228,7 @@ impl ServerTask {
     async fn start_again(&mut self, pause: Duration) -> io::Result<Option<StartedServer>> {
         self.link().generation.fetch_add(1, Ordering::AcqRel);
         tokio::select! {
-            () = self.told_to_end() => return Ok(None),
+            () = self.ordered_to_end() => return Ok(None),
             () = sleep(pause) => {}
         }
         let (started, sink) = start(&self.hub, self.server, &self.member)?;
@@ -252,7 +252,7 @@ impl ServerTask {
         let limit = self.hub.start_limit;
         let greeted = tokio::select! {
             greeted = timeout(limit, greeting) => greeted.ok().and_then(Result::ok),
-            () = self.told_to_end() => None,
+            () = self.ordered_to_end() => None,
         };
         let Some(stdout) = greeted.flatten() else {
             let server = self.member.description();
@@ -270,7 +270,7 @@ impl ServerTask {
     }
 
     /// Waits until the session ends. An order to exit that was caused by the exit of the last process does not count.
-    async fn told_to_end(&mut self) {
+    async fn ordered_to_end(&mut self) {
         while let Some(order) = self.orders.recv().await {
             if matches!(order, ServerOrder::Signal(_)) || !self.hub.is_in_session() {
                 return;

@@ -86,7 +86,7 @@ fn a_call_that_fails_again_and_again_is_refused_at_the_fourth() {
         t  3
         C> {"id":4,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         r< 4 This exact call failed the same way 3 times in a row, last 1 round ago: no such index. It will fail again: change the arguments or do something else.
-        # Somebody comes back: another turn.
+        # A call after a long silence: another turn.
         t  121
         C= {"id":5,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
         "#,
@@ -143,7 +143,7 @@ fn answers_to_one_id_for_two_calls_pass_unjudged_and_end_the_round() {
 }
 
 #[test]
-fn ids_written_otherwise_are_the_same_ids() {
+fn ids_with_other_escapes_are_the_same_ids() {
     listed().then(
         r#"
         C= {"id":"a\/\u00e9","method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}
@@ -157,7 +157,7 @@ fn ids_written_otherwise_are_the_same_ids() {
 
 /// A destructive call that succeeded is not repeated, but a call that continues after a question is not a repetition.
 #[test]
-fn a_call_that_goes_on_is_no_repetition() {
+fn a_continued_call_is_not_a_repetition() {
     listed().then(
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"delete_all"}}
@@ -169,7 +169,7 @@ fn a_call_that_goes_on_is_no_repetition() {
 }
 
 #[test]
-fn whoever_waits_is_told_that_the_server_is_gone() {
+fn waiting_requests_learn_that_the_server_is_gone() {
     let played = listed().then(
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"search","arguments":{"query":"a"}}}

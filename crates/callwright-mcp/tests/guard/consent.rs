@@ -170,7 +170,7 @@ fn a_tool_may_be_allowed_for_good() {
 }
 
 #[test]
-fn a_no_is_a_no() {
+fn a_declined_call_stays_declined() {
     for (answer, says) in [
         (
             json!({"result": {"action": "decline"}}),
@@ -291,7 +291,7 @@ fn a_program_passes_on_what_its_user_said() {
 }
 
 #[test]
-fn a_stop_counts_however_late_it_comes() {
+fn a_late_stop_still_counts() {
     for is_stale in [false, true] {
         let mut talk = Talk::new(&json!({}));
         let went = talk.pay(&json!({}));
@@ -375,7 +375,7 @@ fn a_user_is_not_asked_again_because_the_tools_have_changed() {
 
 /// The server's own questions: a call can only continue one that the server has left unfinished.
 #[test]
-fn a_call_cannot_claim_to_go_on() {
+fn a_call_cannot_claim_to_be_continued() {
     let mut talk = Talk::new(&json!({}));
     let meta = newer(&json!({}));
     let more = json!({"_meta": meta, "requestState": "x", "inputResponses": {}});

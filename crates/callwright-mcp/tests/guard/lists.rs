@@ -37,7 +37,7 @@ fn pages_add_up() {
 }
 
 #[test]
-fn a_client_that_stops_at_page_one_is_no_reason_to_refuse() {
+fn a_client_that_reads_only_page_one_may_call_later_tools() {
     play(
         r#"
         C= {"id":1,"method":"tools/list","params":{"cursor":null}}
@@ -67,7 +67,7 @@ fn a_page_alone_is_not_the_list() {
 }
 
 #[test]
-fn calls_that_come_first_wait_for_one_list_and_keep_their_order() {
+fn calls_before_the_first_list_wait_for_it_and_keep_their_order() {
     let played = play(
         r#"
         C> {"id":1,"method":"tools/call","params":{"name":"a","arguments":{},"_meta":{"io.x/y": "z"}}}
@@ -109,7 +109,7 @@ fn a_server_without_a_list_is_not_guarded() {
 }
 
 #[test]
-fn a_list_that_never_comes_costs_one_wait() {
+fn a_list_that_never_arrives_costs_one_wait() {
     let played = play(
         r#"
         C> {"id":1,"method":"tools/call","params":{"name":"a"}}
@@ -128,7 +128,7 @@ fn a_list_that_never_comes_costs_one_wait() {
         C= {"id":3,"method":"tools/call","params":{"name":"a"}}
         t  100
         S= {"id":1,"result":{"content":[]}}
-        # Late, and for nobody but us.
+        # Late, and for no one but us.
         S> {"id":"callwright-s-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x"]}}]}}
         C> {"id":4,"method":"tools/call","params":{"name":"a","arguments":{}}}
         r< 4 Please rewrite the input with valid arguments. Errors: x: Required
@@ -161,7 +161,7 @@ fn a_changed_list_is_asked_for_again_at_the_next_call() {
 }
 
 #[test]
-fn what_is_no_tool_costs_the_others_nothing() {
+fn an_entry_that_is_not_a_tool_does_not_affect_the_others() {
     play(
         r#"
         C= {"id":1,"method":"tools/list"}
@@ -208,7 +208,7 @@ fn a_list_without_end_is_not_followed_for_ever() {
 }
 
 #[test]
-fn names_of_sessions_are_no_json() {
+fn names_of_sessions_are_not_json() {
     let settings = std::sync::Arc::new(callwright_mcp::guard::Settings::default());
     let guard = callwright_mcp::guard::Guard::new(settings, "a\"b\\");
     let now = callwright_mcp::guard::Now::by_clock();

@@ -14,15 +14,15 @@ const SCRIPT: &str = r#"
 "#;
 
 #[test]
-fn off_changes_nothing_and_says_nothing() {
+fn off_changes_nothing_and_adds_no_text() {
     with(|settings| settings.mode = Validation::Off)
         .then(SCRIPT)
         .then(
             r#"
             C= {"id":1,"method":"tools/call","params":{"name":"login","arguments":{}}}
             S= {"id":1,"result":{"structuredContent":{}}}
-            C= {"id":2,"method":"tools/call","params":{"name":"nobody"}}
-            C= [{"id":3,"method":"tools/call","params":{"name":"nobody"}}]
+            C= {"id":2,"method":"tools/call","params":{"name":"unlisted"}}
+            C= [{"id":3,"method":"tools/call","params":{"name":"unlisted"}}]
             "#,
         );
 }
@@ -69,7 +69,7 @@ fn warn_changes_nothing_and_reports() {
 
 /// The guard's own request goes first, so that most servers answer it first.
 #[test]
-fn warn_makes_nobody_wait() {
+fn warn_makes_no_call_wait() {
     let played = with(|settings| settings.mode = Validation::Warn).then(
         r#"
         C= {"id":1,"method":"tools/call","params":{"name":"a","arguments":{}}}
@@ -83,7 +83,7 @@ fn warn_makes_nobody_wait() {
         w  tool "a": the model would be told: The result does not fit its schema: y: Required
         S= {"id":1,"result":{"content":[]}}
         t  60
-        # Nobody knows this one, and it is answered before that is known.
+        # No list has this tool, and the call is answered before that is known.
         S= {"method":"notifications/tools/list_changed"}
         C= {"id":4,"method":"tools/call","params":{"name":"c"}}
         s< {"jsonrpc":"2.0","id":"callwright-s-2","method":"tools/list","params":{}}
@@ -92,7 +92,7 @@ fn warn_makes_nobody_wait() {
         w  There is no tool named "c"
         "#,
     );
-    assert!(played.server_gone("nobody waits").is_empty());
+    assert!(played.server_gone("no call waits").is_empty());
 }
 
 #[test]

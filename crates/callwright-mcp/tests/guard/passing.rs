@@ -58,7 +58,7 @@ fn odd_writing_passes_as_it_is() {
 }
 
 #[test]
-fn what_a_server_says_passes_whatever_it_is() {
+fn any_message_of_a_server_passes() {
     let guard = Guard::new(Arc::new(Settings::default()), "s");
     let mut out = Vec::new();
     let bytes: &[u8] = b"{\"id\":1,\"result\":\"\xff\"}";

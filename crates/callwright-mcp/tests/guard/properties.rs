@@ -116,7 +116,7 @@ fn is_ours(message: &[u8]) -> bool {
 
 proptest! {
     #[test]
-    fn off_is_as_if_nobody_was_there(steps in prop::collection::vec(step(), 0..20)) {
+    fn off_passes_every_byte(steps in prop::collection::vec(step(), 0..20)) {
         let went = run(Validation::Off, &steps);
         prop_assert_eq!(went.to_server, sent(&steps, true));
         prop_assert_eq!(went.to_client, sent(&steps, false));

@@ -51,7 +51,7 @@ fn the_content_of_a_result_that_breaks_its_schema_is_withheld() {
 }
 
 #[test]
-fn a_result_that_is_too_long_is_cut_and_says_so() {
+fn a_result_that_is_too_long_is_cut_with_a_note() {
     with(|settings| settings.policy.output.max_bytes = Some(100)).then(
         r#"
         C= {"id":"list","method":"tools/list"}
@@ -80,7 +80,7 @@ fn a_picture_is_not_a_long_text() {
 }
 
 #[test]
-fn a_part_is_told_as_a_part_behind_the_content() {
+fn a_partial_result_keeps_its_content_and_gets_a_note() {
     with(|settings| settings.policy.output.detect = Some(vec![Detector::MorePages])).then(
         r#"
         C= {"id":"list","method":"tools/list"}

@@ -82,7 +82,7 @@ const UNCLEAR: &[&[u8]] = &[
 ];
 
 #[test]
-fn what_can_be_read_in_two_ways_does_not_go_on() {
+fn an_ambiguous_message_is_not_forwarded() {
     for message in UNCLEAR {
         let shown = String::from_utf8_lossy(message);
         let went = sent(Validation::Strict, message);
@@ -170,7 +170,7 @@ fn odd_writing_is_judged() {
 
 /// A server that does not list its tools is still guarded against loops, and every call is recorded.
 #[test]
-fn calls_of_tools_that_nobody_lists_are_counted() {
+fn calls_of_unlisted_tools_are_counted() {
     let settings = Arc::new(Settings::default());
     let guard = Guard::new(Arc::clone(&settings), "s");
     let call = |id: usize| {

@@ -178,7 +178,7 @@ fn breaks_off(got: &Got) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_breaks_off_is_taken_up_again() {
+async fn a_stream_that_breaks_off_is_resumed() {
     let server = Odd::start(breaks_off).await;
     let mut client = Client::start(&server.url);
     let answer = client.ask(call(1, "one", &json!({}), &Value::Null)).await;
@@ -240,7 +240,7 @@ fn forgets_a_session(got: &Got) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_the_server_has_forgotten_begins_again() {
+async fn a_session_that_the_server_has_forgotten_is_opened_again() {
     let server = Odd::start(forgets_a_session).await;
     let mut client = Client::start(&server.url);
     let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}});

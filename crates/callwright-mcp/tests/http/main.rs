@@ -118,7 +118,7 @@ async fn users_are_asked_within_a_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_have_sessions_of_their_own() {
+async fn each_client_has_its_own_session() {
     if !has_python() {
         return;
     }

@@ -178,7 +178,7 @@ async fn batches_are_judged_part_by_part() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_pass_and_streams_are_taken_up_again() {
+async fn headers_pass_and_streams_are_resumed() {
     let server = Odd::start(usual).await;
     let guarded = Guarded::start(&server.url).await;
     let headers = [
@@ -207,7 +207,7 @@ async fn headers_pass_and_streams_are_taken_up_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn redirects_do_not_lead_around_the_guard() {
+async fn redirects_do_not_bypass_the_guard() {
     let ping = r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#;
     let slash: Script = |got| {
         if got.head.starts_with("post /mcp/ ") {

@@ -175,7 +175,7 @@ async fn conversations_by_a_header_of_the_operators() {
 
 /// Messages are only accepted by POST at one path, so that each is judged.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_goes_around_the_guard() {
+async fn nothing_bypasses_the_guard() {
     let server = Odd::start(bank).await;
     let guarded = Guarded::start(&server.url).await;
     let base = guarded.url.strip_suffix("/mcp").expect("a path");

@@ -7,7 +7,7 @@ use crate::scene::{Came, Scene, request};
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 #[test]
-fn one_that_ends_is_told_and_the_others_go_on() {
+fn a_server_that_ends_is_reported_and_the_others_continue() {
     let scene = Scene::ready(&["a", "b"], &json!({"tools": {}}));
     let call = |id: u32, name: &str| request(id, "tools/call", &json!({"name": name}));
     scene.client(&call(1, "a__x"));
@@ -90,7 +90,7 @@ fn a_list_that_is_late_is_kept_for_the_next_time() {
 }
 
 #[test]
-fn who_listens_hears_of_it() {
+fn listening_clients_are_notified() {
     let scene = Scene::of(&["a", "b"]);
     let asked = scene.client(&request(1, "server/discover", &json!({})));
     let result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}});

@@ -61,7 +61,7 @@ fn servers_introduce_themselves_as_one() {
 }
 
 #[test]
-fn a_server_that_cannot_be_used_costs_nobody_the_others() {
+fn a_server_that_cannot_be_used_does_not_affect_the_others() {
     let scene = Scene::of(&["a", "b"]);
     scene.gone(0, "a cannot be started");
     let asked = scene.client(&request(1, "initialize", &json!({})));
@@ -90,7 +90,7 @@ fn a_server_that_cannot_be_used_costs_nobody_the_others() {
 }
 
 #[test]
-fn who_is_slow_comes_later() {
+fn a_slow_server_is_added_later() {
     let mut scene = Scene::of(&["a", "b"]);
     let asked = scene.client(&request(
         1,
@@ -124,7 +124,7 @@ fn who_is_slow_comes_later() {
 }
 
 #[test]
-fn who_does_not_wait_for_the_answer_loses_nothing() {
+fn a_client_that_does_not_wait_for_the_answer_loses_nothing() {
     let scene = Scene::of(&["a", "b"]);
     let asked = scene.client(&request(1, "initialize", &json!({})));
     let ready = r#"{"method":"notifications/initialized"}"#;

@@ -55,7 +55,7 @@ fn lists_are_put_together_byte_for_byte() {
 }
 
 #[test]
-fn what_goes_on_is_json() {
+fn what_is_forwarded_is_json() {
     let call =
         |name: &str| format!(r#"{{"id":4,"method":"tools/call","params":{{"name":"{name}"}}}}"#);
     for blank in ["\x0c", " \x0c\n", "\t"] {
@@ -87,7 +87,7 @@ fn prompts_have_names_too() {
 }
 
 #[test]
-fn what_nobody_has_is_an_error() {
+fn what_no_server_has_is_an_error() {
     let scene = scene();
     for (method, params, code) in [
         ("tools/call", json!({"name": "c__x"}), -32_602),
@@ -125,7 +125,7 @@ fn orders_are_for_all_who_can() {
 }
 
 #[test]
-fn cancellation_goes_to_who_works_on_it() {
+fn a_cancellation_goes_to_the_server_of_the_request() {
     let scene = scene();
     scene.client(&request(1, "tools/call", &json!({"name": "b__x"})));
     let cancel = |id: &str| {

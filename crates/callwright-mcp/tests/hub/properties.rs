@@ -73,7 +73,7 @@ fn answer(request: &str, is_error: bool, pages: bool) -> String {
 
 proptest! {
     #[test]
-    fn everybody_is_answered_once(steps in proptest::collection::vec(step(), 0..60)) {
+    fn every_request_is_answered_once(steps in proptest::collection::vec(step(), 0..60)) {
         let mut scene = Scene::ready(&["a", "b", "c"], &json!({"tools": {}, "resources": {}, "logging": {}}));
         let mut seen = Seen::default();
         let mut asked = 0;

@@ -38,7 +38,7 @@ fn listed_ones_are_known() {
 }
 
 #[test]
-fn templates_say_whose_they_are() {
+fn templates_of_resources_name_their_server() {
     let scene = scene();
     let asked = scene.client(&request(1, "resources/templates/list", &json!({})));
     let template = |uri: &str| json!({"resourceTemplates": [{"uriTemplate": uri, "name": "n"}]});
@@ -54,7 +54,7 @@ fn templates_say_whose_they_are() {
 }
 
 #[test]
-fn others_are_looked_for_in_order() {
+fn a_resource_of_unknown_origin_is_looked_for_in_order() {
     let scene = scene();
     assert_eq!(read(&scene, 5, "w://1").sent().0, 0);
     let error = |text: &str| format!(r#"{{"id":5,"error":{{"code":-32002,"message":"{text}"}}}}"#);

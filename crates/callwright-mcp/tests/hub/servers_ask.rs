@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::scene::{Came, Scene, request};
 
 #[test]
-fn two_servers_may_count_alike() {
+fn two_servers_may_use_the_same_ids() {
     let scene = Scene::ready(&["a", "b"], &json!({}));
     for (server, id, seen) in [
         (0, "1", r#""0/1""#),
@@ -48,7 +48,7 @@ fn two_servers_may_count_alike() {
 }
 
 #[test]
-fn answers_that_nobody_asked_for_go_nowhere() {
+fn responses_without_a_request_are_dropped() {
     let scene = Scene::ready(&["a", "b"], &json!({}));
     scene.client(&request(7, "tools/call", &json!({"name": "a__x"})));
     // Another server must not answer for it.
@@ -73,7 +73,7 @@ fn answers_that_nobody_asked_for_go_nowhere() {
 }
 
 #[test]
-fn what_is_no_message_is_left_out() {
+fn what_is_not_a_message_is_left_out() {
     let scene = Scene::ready(&["a", "b"], &json!({}));
     let came = scene.server(0, "Listening on stdio\n");
     assert!(came.to_client.is_empty());

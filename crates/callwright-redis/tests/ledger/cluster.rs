@@ -30,7 +30,7 @@ fn start() -> Option<Vec<Server>> {
         )?;
         node.wait(|| node.query("PING").is_ok());
         let added = node.query(&format!("CLUSTER ADDSLOTSRANGE {slots}"));
-        added.expect("slots that nobody has");
+        added.expect("free slots");
         nodes.push(node);
     }
     for node in &nodes[1..] {

@@ -320,7 +320,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
 }
 
 #[test]
-fn the_server_says_what_memory_says() {
+fn the_server_agrees_with_memory() {
     let Some(server) = Server::start() else {
         return;
     };

@@ -1,18 +1,10 @@
 //! Finds the schemas of a tool in a tool file, in any format that a tool file may have.
 
+use callwright::internal::{input_schema_keys, output_schema_keys, tool_list_keys};
 use callwright::json::Path;
 use serde_json::Value as Json;
 
 use crate::summary::Side;
-
-/// The keys of tool lists.
-const LISTS: &str = "tools functionDeclarations function_declarations functions";
-
-/// The keys of the schema of the arguments.
-const INPUT: &str = "inputSchema input_schema parameters parametersJsonSchema";
-
-/// The keys of the schema of the results.
-const OUTPUT: &str = "outputSchema output_schema responseJsonSchema";
 
 /// How deep tool lists may be nested.
 const DEEPEST: usize = 8;
@@ -56,8 +48,7 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>
             }
         }
         Json::Object(members) => {
-            let list = LISTS
-                .split(' ')
+            let list = tool_list_keys()
                 .find_map(|key| Some((key, members.get(key).filter(|list| list.is_array())?)));
             if let Some((key, list)) = list {
                 return collect(list, &at.key(key), below, found);
@@ -72,16 +63,13 @@ fn collect(value: &Json, at: &Path, levels: usize, found: &mut Vec<DeclaredTool>
             let Some(name) = tool.get("name").and_then(Json::as_str) else {
                 return;
             };
-            let first = |keys: &str| {
-                let mut stated = keys.split(' ');
-                let key = stated.find(|key| tool.get(key).is_some_and(|it| !it.is_null()))?;
-                Some(inside.key(key))
-            };
+            let is_stated = |key: &&str| tool.get(key).is_some_and(|it| !it.is_null());
+            let at_key = |key: &str| inside.key(key);
             found.push(DeclaredTool {
                 name: name.to_owned(),
                 at: at.clone(),
-                input: first(INPUT),
-                output: first(OUTPUT),
+                input: input_schema_keys().find(is_stated).map(at_key),
+                output: output_schema_keys().find(is_stated).map(at_key),
             });
         }
         _ => {}
@@ -103,6 +91,7 @@ mod tests {
             {"name": "d", "input_schema": {}},
             {"functionDeclarations": [{"name": "e", "parameters": {}}]},
             {"type": "web_search"},
+            {"function_declarations": [{"name": "f", "parameters_json_schema": {}}]},
         ]});
         let found: Vec<(String, String)> = entries(&file)
             .into_iter()
@@ -117,6 +106,10 @@ mod tests {
             ("c", "/tools/2/parameters"),
             ("d", "/tools/3/input_schema"),
             ("e", "/tools/4/functionDeclarations/0/parameters"),
+            (
+                "f",
+                "/tools/6/function_declarations/0/parameters_json_schema",
+            ),
         ];
         let expected = expected.map(|(name, at)| (name.to_owned(), at.to_owned()));
         assert_eq!(found, expected);

@@ -123,7 +123,12 @@ impl<'a, 'r> Dialogue<'a, 'r> {
                 self.result_of(result);
             }
         }
-        for call in answer.calls {
+        self.answered(answer.calls);
+    }
+
+    /// The calls of one model answer.
+    pub(super) fn answered(&mut self, calls: impl IntoIterator<Item = Result<Call<'a>, Error>>) {
+        for call in calls {
             self.read(call);
         }
         self.round += 1;

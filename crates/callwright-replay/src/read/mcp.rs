@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use callwright::internal::first_bytes;
 use callwright::json::Value;
 
 use super::dialogue::Dialogue;
@@ -72,11 +73,8 @@ pub(super) fn log_line(line: &str) -> Option<LogLine<'_>> {
         .and_then(|(first, _)| time::of_text(first).filter(|_| first.contains(':')))
         .or_else(|| line.get(..23).and_then(time::of_text))
         .or_else(|| line.get(..19).and_then(time::of_text));
-    let mut beginning = LONGEST_BEGINNING.min(line.len());
-    while !line.is_char_boundary(beginning) {
-        beginning -= 1;
-    }
-    let json = line[..beginning]
+    let beginning = first_bytes(line, LONGEST_BEGINNING);
+    let json = beginning
         .match_indices('{')
         .take(MOST_BRACES)
         .find_map(|(at, _)| {
@@ -91,7 +89,7 @@ pub(super) fn log_line(line: &str) -> Option<LogLine<'_>> {
     if time.is_none() && json.is_none() {
         return None;
     }
-    let before = &line[..json.map_or(beginning, |(at, _)| at)];
+    let before = &line[..json.map_or(beginning.len(), |(at, _)| at)];
     let name = before
         .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'))

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logs_are_told_by_their_endings() {
+    fn logs_are_recognised_by_their_endings() {
         for name in [
             "a.jsonl",
             "a.b.NDJSON",

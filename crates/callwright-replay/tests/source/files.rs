@@ -98,7 +98,7 @@ fn a_path_that_names_nothing_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_a_trouble_and_not_the_end() {
+fn an_unreadable_file_is_reported_and_the_rest_is_read() {
     let folder = Folder::new("trouble");
     folder.write("a.jsonl", "{\"a\":1}\n");
     folder.write("b.parquet", "PAR1....");

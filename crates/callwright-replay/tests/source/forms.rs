@@ -12,7 +12,7 @@ fn lines_of(found: &Found) -> Vec<u64> {
 }
 
 #[test]
-fn lines_keep_their_numbers_and_blank_ones_are_none() {
+fn lines_keep_their_numbers_and_blank_ones_are_skipped() {
     let found = read("{\"a\":1}\n\n  {\"b\":2}\r\n{\"c\":3}");
     assert_eq!(texts(&found), [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#]);
     assert_eq!(lines_of(&found), [1, 3, 4]);
@@ -35,7 +35,7 @@ fn one_document_over_many_lines_is_one_record() {
 }
 
 #[test]
-fn documents_one_behind_the_other_are_records() {
+fn consecutive_documents_are_records() {
     let found = read("{\n\"a\": 1\n}\n{\n\"b\": [\n{}]\n}{\"c\": 3}\n");
     let expected = ["{\n\"a\": 1\n}", "{\n\"b\": [\n{}]\n}", "{\"c\": 3}"];
     assert_eq!(texts(&found), expected);
@@ -103,7 +103,7 @@ fn a_broken_document_does_not_swallow_the_next() {
 }
 
 #[test]
-fn a_mark_in_the_middle_is_no_text() {
+fn a_byte_order_mark_in_the_middle_is_skipped() {
     let found = read("\u{feff}{\"a\":1}\n\u{feff}{\"b\":2}\n");
     assert_eq!(texts(&found), [r#"{"a":1}"#, r#"{"b":2}"#]);
 }
@@ -270,14 +270,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn reading_can_be_resumed_behind_any_piece(
+    fn reading_can_be_resumed_after_any_piece(
         few in prop::collection::vec(record(), 40..60),
         way in 0_usize..6,
     ) {
         // Enough records for several pieces.
         let records: Vec<_> = few.iter().cycle().take(6_000).cloned().collect();
         let text = written(&records, way);
-        let folder = std::env::temp_dir().join(format!("callwright-behind-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("callwright-resume-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("log.json");
         std::fs::write(&path, &text).unwrap();

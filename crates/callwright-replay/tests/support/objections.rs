@@ -17,7 +17,7 @@ pub(crate) type Objection = (String, String);
 
 pub(crate) fn gate(tools: impl IntoIterator<Item = ToolSpec>) -> Gate {
     let builder = Gate::builder().tools(tools).repair(RepairPolicy::Never);
-    builder.build().expect("no tool stands twice")
+    builder.build().expect("no tool is listed twice")
 }
 
 /// A line of the log.

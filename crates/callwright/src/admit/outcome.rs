@@ -40,8 +40,8 @@ impl Outcome {
         let answer = AnswerContent::of(checked, |failure| {
             // Failures also differ in the details that the model does not see.
             let hidden = failure.for_operator().unwrap_or_default();
-            let told = failure.told().unwrap_or_default();
-            format!("{} {told} {hidden}", failure.code_name()).into()
+            let message = failure.tool_message().unwrap_or_default();
+            format!("{} {message} {hidden}", failure.code_name()).into()
         });
         Outcome {
             success,
@@ -70,7 +70,9 @@ impl Checked<'_> {
 
 /// The beginning of an answer, for messages about it. It never contains what the model must not see.
 pub(super) fn beginning_of(checked: &Checked<'_>) -> String {
-    let answer = AnswerContent::of(checked, |failure| failure.told().unwrap_or_default().into());
+    let answer = AnswerContent::of(checked, |failure| {
+        failure.tool_message().unwrap_or_default().into()
+    });
     snippet(answer.beginning(REMEMBERED * 4).trim(), REMEMBERED)
 }
 

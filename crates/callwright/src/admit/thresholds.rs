@@ -26,8 +26,7 @@ use super::ledger::Limits;
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
-use crate::vocabulary::ToolSpec;
-use crate::vocabulary::word_list;
+use crate::vocabulary::{LOOKING, ToolSpec, word_list};
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,20 +187,6 @@ impl AdmissionPolicy {
     /// bounds its memory.
     pub const MOST_CALLS: u32 = 10_000;
 
-    /// The same policy with another final escalation.
-    #[must_use]
-    pub fn with_escalation(mut self, escalation: Escalation) -> Self {
-        self.escalation = escalation;
-        self
-    }
-
-    /// The same policy with settings for some tools.
-    #[must_use]
-    pub fn with_tool(mut self, tool: ToolAdmission) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
     /// The names that have settings.
     pub(crate) fn names(&self) -> Names<'_> {
         Names::new(self.tools.iter().map(|tool| tool.name.as_str()))
@@ -290,11 +275,9 @@ const MAKING_WORDS: &[&str] = word_list![
     message email mail sms deploy trigger
 ];
 
-/// Words in the name of a tool that looks something up.
-const LOOKING_WORDS: &[&str] = word_list![
-    get list read find search query fetch show describe view check count history lookup test tests lint
-    build verify validate
-];
+/// Words in the name of a tool that examines something, besides those of [`LOOKING`].
+const EXAMINING_WORDS: &[&str] =
+    word_list![check history lookup test tests lint build verify validate];
 
 /// Words in the name of a tool that checks whether something has happened yet.
 const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
@@ -304,7 +287,7 @@ const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress 
 fn may_step(tool: &ToolSpec) -> bool {
     let has = |words| has_word(&tool.name, words);
     let other = || {
-        [CHANGING_WORDS, MAKING_WORDS, LOOKING_WORDS]
+        [CHANGING_WORDS, MAKING_WORDS, LOOKING, EXAMINING_WORDS]
             .into_iter()
             .any(has)
     };

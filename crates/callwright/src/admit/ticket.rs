@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::call::{Arguments, Call};
-use crate::json::{Value, read_value};
+use crate::call::Call;
+use crate::json::Value;
 use crate::tool::Tool;
 use crate::verdict::{Refused, Repaired, Settled, Valid, Verdict};
 use crate::vocabulary::{Edit, Failure, Fingerprint, Moment, Notice, Place};
@@ -221,16 +221,7 @@ impl<'c> Ready<'c> {
     pub(super) fn refuse(self, call: &Call<'_>, failure: Failure) -> Box<Refused<'c>> {
         Box::new(match self {
             Ready::Valid(valid) => valid.refuse(failure),
-            Ready::Repaired(repaired) => repaired.refuse(failure, sent(call)),
+            Ready::Repaired(repaired) => repaired.refuse(failure, call.arguments.value()),
         })
-    }
-}
-
-/// The arguments as the model sent them, if they can be parsed.
-fn sent(call: &Call<'_>) -> Option<Value<'static>> {
-    match &call.arguments {
-        Arguments::Absent => None,
-        Arguments::Text(text) => read_value(text).ok().map(Value::into_owned),
-        Arguments::Value(value) => Some(value.clone().into_owned()),
     }
 }

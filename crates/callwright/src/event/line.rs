@@ -9,9 +9,9 @@ use super::time::write_rfc3339;
 use super::{Event, Values};
 use crate::call::{Arguments, Completeness};
 use crate::feedback::Feedback;
-use crate::json::{Value, write_json_string};
+use crate::json::{ObjectWriter, Value, write_json_string, write_list};
 use crate::vocabulary::{Failure, OutputVerdict};
-use crate::wire::write_edit;
+use crate::wire::{write_edits, write_notice};
 
 /// The version of the format. New fields do not change it; a field with a new meaning does.
 const VERSION: u32 = 1;
@@ -84,19 +84,19 @@ impl<'e> EventLine<'e> {
             out.push_str(&mask.failure(failure, &feedback));
         };
 
-        let _ = write!(out, "{{\"v\":{VERSION}");
-        let mut line = MemberWriter(out);
-        line.nullable("time", Some(event.time), write_rfc3339);
+        let mut line = ObjectWriter::new(out);
+        line.member("v", VERSION, write_bare);
+        line.member("time", event.time, write_rfc3339);
         line.nullable("session", event.session.as_deref(), write_json_string);
         line.nullable("turn", event.turn, write_bare);
         line.nullable("round", event.round, write_bare);
         line.optional("model", event.model.as_deref(), write_json_string);
         line.nullable("id", event.id.as_ref(), Value::write_json);
         let tool = tool.as_deref().unwrap_or(&event.tool);
-        line.nullable("tool", Some(tool), write_json_string);
+        line.text("tool", tool);
         line.optional("tool_sent", tool_sent.as_deref(), write_json_string);
         line.nullable("fingerprint", event.fingerprint, write_quoted);
-        line.nullable("verdict", Some(event.verdict.name()), write_json_string);
+        line.text("verdict", event.verdict.name());
         let rescued = event.rescued.map(crate::vocabulary::Notation::name);
         line.optional("rescued", rescued, write_json_string);
         line.optional("finish_reason", finish_reason, write_json_string);
@@ -105,56 +105,43 @@ impl<'e> EventLine<'e> {
             is_ambiguous.then_some("value"),
             write_json_string,
         );
-        line.nullable("arguments_sent", Some(&*mask.sent(&event.sent)), write_sent);
+        line.member("arguments_sent", &*mask.sent(&event.sent), write_sent);
         let arguments = event.arguments().map(|value| mask.argument(value));
         line.nullable("arguments", arguments.as_deref(), Value::write_json);
-        line.nullable("edits", Some(&event.edits), |edits, out| {
-            for (at, edit) in edits.iter().enumerate() {
-                out.push(if at == 0 { '[' } else { ',' });
-                write_edit(&mask.edit(edit), out);
-            }
-            out.push_str(if edits.is_empty() { "[]" } else { "]" });
-        });
+        let edits = event.edits.iter().map(|edit| mask.edit(edit));
+        line.member("edits", edits, write_edits);
         line.nullable("failure", event.failure.as_ref(), write_failure);
         line.optional("warning", event.warning.as_ref(), write_failure);
         line.optional("notice", event.notice.as_ref(), |notice, out| {
-            let _ = write!(out, "{{\"code\":\"{}\"", notice.code.name());
-            let detail = feedback.notice(notice);
-            MemberWriter(out).nullable("detail", Some(&*detail), write_json_string);
-            out.push('}');
+            write_notice(notice, &feedback, out);
         });
         let mended = Some(&event.mended).filter(|names| !names.is_empty());
         line.optional("mended", mended, |names, out| {
-            for (at, name) in names.iter().enumerate() {
-                out.push(if at == 0 { '[' } else { ',' });
-                write_json_string(name, out);
-            }
-            out.push(']');
+            write_list(names, out, |name, out| write_json_string(name, out));
         });
         line.optional("reask", event.reask.as_ref(), |reask, out| {
-            let _ = write!(out, "{{\"tries\":{}", reask.tries);
-            let mut line = MemberWriter(out);
-            line.nullable("outcome", Some(reask.outcome), write_json_string);
-            line.nullable("tokens", Some(reask.tokens), write_bare);
-            out.push('}');
+            let mut object = ObjectWriter::new(out);
+            object.member("tries", reask.tries, write_bare);
+            object.text("outcome", reask.outcome);
+            object.member("tokens", reask.tokens, write_bare);
+            object.end();
         });
         line.optional("uncounted", yes(event.uncounted), write_bare);
         let output_verdict = event.output_verdict.map(OutputVerdict::name);
         line.optional("output_verdict", output_verdict, write_json_string);
         line.optional(output_failure, event.output_failure.as_ref(), write_failure);
         line.nullable("output_digest", event.output_digest, write_quoted);
-        line.optional("output", output.map(|it| mask.output(it)), |output, out| {
-            output.write_json(out);
-        });
+        let output = output.map(|it| mask.output(it));
+        line.optional("output", output.as_deref(), Value::write_json);
         line.optional("is_error", yes(event.is_error), write_bare);
         let latency = event.latency.as_ref().map(Duration::as_micros);
         line.nullable("latency_us", latency, write_bare);
-        line.nullable("gate_us", Some(event.gate_time.as_micros()), write_bare);
-        line.nullable("attempts", Some(event.attempts), write_bare);
+        line.member("gate_us", event.gate_time.as_micros(), write_bare);
+        line.member("attempts", event.attempts, write_bare);
         line.optional("operator_detail", detail, |detail, out| {
             write_json_string(&mask.text(detail), out);
         });
-        out.push('}');
+        line.end();
     }
 }
 
@@ -163,29 +150,6 @@ impl Display for EventLine<'_> {
         let mut line = String::new();
         self.write(&mut line);
         f.write_str(&line)
-    }
-}
-
-/// Writes the members of the line, one after the other.
-struct MemberWriter<'o>(&'o mut String);
-
-impl MemberWriter<'_> {
-    /// A member that is `null` if there is no value.
-    fn nullable<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
-        self.0.push_str(",\"");
-        self.0.push_str(key);
-        self.0.push_str("\":");
-        match value {
-            Some(value) => write(value, self.0),
-            None => self.0.push_str("null"),
-        }
-    }
-
-    /// A member that is left out if there is no value.
-    fn optional<T>(&mut self, key: &str, value: Option<T>, write: impl FnOnce(T, &mut String)) {
-        if value.is_some() {
-            self.nullable(key, value, write);
-        }
     }
 }
 

@@ -376,7 +376,7 @@ fn failure_weight(failure: &Failure) -> usize {
     const ISSUE: usize = 512;
     let issues = failure.issues().iter();
     let issues = issues.map(|issue| ISSUE + issue.path.as_pointer().len());
-    let texts = [failure.told(), failure.for_operator()];
+    let texts = [failure.tool_message(), failure.for_operator()];
     let name = match &failure.cause {
         Cause::UnknownTool { name, .. } => name.len(),
         _ => 0,

@@ -250,7 +250,7 @@ impl Feedback {
     fn instruction(&self, failure: &Failure) -> String {
         // Most instructions have one or two issues.
         let mut out = String::with_capacity(256);
-        let (before, behind) = sentences::instruction_frame(failure);
+        let (before, after) = sentences::instruction_frame(failure);
         match (&failure.cause, self.in_one_line(failure)) {
             (_, Some(line)) => out.push_str(&line),
             (Cause::Arguments(issues), None) => {
@@ -262,9 +262,9 @@ impl Feedback {
                 out.push_str(&self.detail(failure));
             }
         }
-        if !behind.is_empty() {
+        if !after.is_empty() {
             out.push(' ');
-            out.push_str(&behind);
+            out.push_str(&after);
         }
         out
     }

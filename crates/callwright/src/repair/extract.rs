@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::inner_quotes::goes_on;
+use super::inner_quotes::next_member_follows;
 use super::surroundings::{after, after_reasoning, in_front, is_between, keys_of};
 use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, liberties};
@@ -84,12 +84,12 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
         at = reading.end;
     }
     let marked = before;
-    let (before, behind) = without_quotes(before, &text[at..]);
+    let (before, rest) = without_quotes(before, &text[at..]);
     let mut present = BTreeSet::new();
     keys_of(&value, &mut present);
     let around = (
         in_front(before, tool, &present),
-        after(behind, tool, &present),
+        after(rest, tool, &present),
     );
     let (Some(front), Some(back)) = around else {
         return Extract::Nothing;
@@ -119,9 +119,9 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
         };
         edits.push(liberty.edit(&Path::root(), again, ""));
     }
-    let behind = behind.trim_matches(JSON_BLANK);
-    if !behind.is_empty() {
-        edits.push(back.edit(&Path::root(), behind, ""));
+    let rest = rest.trim_matches(JSON_BLANK);
+    if !rest.is_empty() {
+        edits.push(back.edit(&Path::root(), rest, ""));
     }
     if others.is_empty() {
         return Extract::One(value, edits);
@@ -193,7 +193,7 @@ enum FoundValue {
 fn first_value(text: &str, start: usize, max_depth: usize) -> FoundValue {
     let found = read_at(text, start, max_depth);
     let may_be_mended = match &found {
-        FoundValue::Value(first) => goes_on(&text[first.end..]),
+        FoundValue::Value(first) => next_member_follows(&text[first.end..]),
         FoundValue::CutOff(_) => false,
         FoundValue::Unclear => true,
     };
@@ -258,7 +258,7 @@ fn is_call(value: &Value<'_>) -> bool {
 }
 
 /// The surroundings of a value in backticks, quotes or parentheses, as inline code or as a text.
-fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
+fn without_quotes<'t>(before: &'t str, rest: &'t str) -> (&'t str, &'t str) {
     const PAIRS: [(&str, &str); 10] = [
         ("`", "`"),
         ("\"\"\"", "\"\"\""),
@@ -271,7 +271,7 @@ fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
         ("«", "»"),
         ("„", "“"),
     ];
-    let (front, back) = (before.trim_end(), behind.trim_start());
+    let (front, back) = (before.trim_end(), rest.trim_start());
     for (opening, closing) in PAIRS {
         if let (Some(front), Some(back)) = (front.strip_suffix(opening), back.strip_prefix(closing))
             // More than one is a fence, and a name before a parenthesis is a function call.
@@ -282,5 +282,5 @@ fn without_quotes<'t>(before: &'t str, behind: &'t str) -> (&'t str, &'t str) {
             return (front, back);
         }
     }
-    (before, behind)
+    (before, rest)
 }

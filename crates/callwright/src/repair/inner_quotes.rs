@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use crate::text::first_bytes;
+
 /// How a text ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ending {
@@ -132,7 +134,7 @@ fn can_follow(after: &str, in_list: bool) -> bool {
 
 /// Whether a quote followed by this could end a text, or be the end of a key. What is beyond the look-ahead could be anything.
 fn can_end(after: &str, in_list: bool) -> bool {
-    let near = near(after);
+    let near = first_bytes(after, LOOK_AHEAD);
     let next = near.trim_start();
     match next.chars().next() {
         None | Some('}' | ']' | ':') => true,
@@ -170,15 +172,9 @@ fn is_comment(text: &str) -> bool {
 }
 
 /// Whether the text after a value continues with another member: a comma, a key and a colon.
-pub(super) fn goes_on(after: &str) -> bool {
-    let next = near(after).trim_start().strip_prefix(',');
+pub(super) fn next_member_follows(after: &str) -> bool {
+    let next = first_bytes(after, LOOK_AHEAD)
+        .trim_start()
+        .strip_prefix(',');
     next.is_some_and(|next| next.trim_start().starts_with(['"', '\'']) && is_key(next))
-}
-
-fn near(text: &str) -> &str {
-    let mut end = text.len().min(LOOK_AHEAD);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

@@ -82,16 +82,12 @@ pub(super) fn is_between(between: &str, tool: &Tool) -> bool {
 }
 
 /// The liberty of leaving out the text after a value with these keys.
-pub(super) fn after(
-    behind: &str,
-    tool: &Tool,
-    present: &BTreeSet<&str>,
-) -> Option<&'static RuleRow> {
-    if let Some(debris) = debris(behind, tool, CallSide::After) {
+pub(super) fn after(rest: &str, tool: &Tool, present: &BTreeSet<&str>) -> Option<&'static RuleRow> {
+    if let Some(debris) = debris(rest, tool, CallSide::After) {
         return Some(of_debris(debris));
     }
-    let words = without_marks(behind);
-    (goes_on_apart(behind) && !holds_member(&words, tool, present)).then_some(&liberties::PROSE)
+    let words = without_marks(rest);
+    (is_apart(rest) && !holds_member(&words, tool, present)).then_some(&liberties::PROSE)
 }
 
 fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> {
@@ -118,15 +114,15 @@ fn of_debris(debris: Debris<'_>) -> &'static RuleRow {
 }
 
 /// Whether words after a value are separate from it. Text on the same line may belong to the value: `} or 5`.
-fn goes_on_apart(behind: &str) -> bool {
+fn is_apart(rest: &str) -> bool {
     const FEWEST_WORDS: usize = 3;
-    let line = behind.trim_start_matches([' ', '\t', '}', ']']);
+    let line = rest.trim_start_matches([' ', '\t', '}', ']']);
     let first = line.lines().next().unwrap_or_default();
     let is_sentence = || {
         first.split_whitespace().count() >= FEWEST_WORDS
             && !first.contains(|c: char| c.is_ascii_digit() || "\"'`{}[]".contains(c))
     };
-    let is_signs = || !behind.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
+    let is_signs = || !rest.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
     // The end of a file or a stream: `EOF`, `[DONE]`.
     let last = first.trim().trim_matches(['[', ']', '(', ')']);
     let is_end = || !last.is_empty() && last.chars().all(|c| c.is_uppercase() || c == '_');

@@ -10,6 +10,7 @@ use super::cursor::RescueResult;
 use super::harmony;
 use super::offer::Offer;
 use super::surroundings::after_blanks;
+use crate::text::first_bytes;
 use crate::vocabulary::template::{self, is_finished, reasoning_tags};
 
 /// What a message that is still streaming may turn out to be.
@@ -291,9 +292,6 @@ fn find(text: &str, token: &str, from: usize) -> Option<usize> {
 
 /// Up to where a token need not be searched for again.
 fn not_found(text: &str, token: &str, searched: usize) -> usize {
-    let mut at = (text.len() + 1).saturating_sub(token.len()).max(searched);
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+    let at = (text.len() + 1).saturating_sub(token.len()).max(searched);
+    first_bytes(text, at).len()
 }

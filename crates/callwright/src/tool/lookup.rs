@@ -152,7 +152,7 @@ fn is_debris(tokens: &str) -> bool {
     tokens
         .split("<|")
         .all(|token| match token.split_once("|>") {
-            Some((name, behind)) => is_token_name(name) && CHANNELS.contains(&behind.trim()),
+            Some((name, channel)) => is_token_name(name) && CHANNELS.contains(&channel.trim()),
             None => token.is_empty(),
         })
 }

@@ -207,9 +207,9 @@ fn pattern_size(pattern: &str) -> usize {
                 continue;
             }
             '{' => match repetitions(rest.as_str()) {
-                Some((times, behind)) => {
+                Some((times, after)) => {
                     last = last.saturating_mul(times);
-                    rest = behind.chars();
+                    rest = after.chars();
                     continue;
                 }
                 None => NARROW,
@@ -228,14 +228,14 @@ fn pattern_size(pattern: &str) -> usize {
 
 /// The maximum number of repetitions in a brace, and what follows the closing brace.
 fn repetitions(text: &str) -> Option<(usize, &str)> {
-    let (counts, behind) = text.split_once('}')?;
+    let (counts, after) = text.split_once('}')?;
     let is_count = |byte: u8| byte.is_ascii_digit() || byte == b',';
     let most = counts.split(',').filter(|count| !count.is_empty());
     let most = most
         .map(|count| count.parse().unwrap_or(usize::MAX))
         .max()?;
     let is_counted = counts.bytes().all(is_count);
-    is_counted.then_some((most.max(1), behind))
+    is_counted.then_some((most.max(1), after))
 }
 
 /// Reads a class in brackets to its end.
@@ -257,10 +257,10 @@ fn class_size(rest: &mut std::str::Chars<'_>) -> usize {
 fn escape_size(rest: &mut std::str::Chars<'_>) -> usize {
     let escaped = rest.next();
     if let Some('p' | 'P' | 'u' | 'x') = escaped
-        && let Some((_, behind)) = rest.as_str().split_once('}')
+        && let Some((_, after)) = rest.as_str().split_once('}')
         && rest.as_str().starts_with('{')
     {
-        *rest = behind.chars();
+        *rest = after.chars();
     }
     match escaped {
         Some('p' | 'P') => WIDEST,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::Value;
+use crate::json::{Value, read_value};
 use crate::vocabulary::Notation;
 
 /// One tool call of a model, not yet parsed. [`crate::wire`] makes these from provider shapes.
@@ -121,6 +121,15 @@ impl<'a> Call<'a> {
 }
 
 impl Arguments<'_> {
+    /// The value that was sent; `None` if there is none, or if the text is not JSON.
+    pub fn value(&self) -> Option<Value<'static>> {
+        match self {
+            Arguments::Absent => None,
+            Arguments::Text(text) => read_value(text).ok().map(Value::into_owned),
+            Arguments::Value(value) => Some(value.clone().into_owned()),
+        }
+    }
+
     /// The same arguments without borrowed data.
     pub fn into_owned(self) -> Arguments<'static> {
         match self {

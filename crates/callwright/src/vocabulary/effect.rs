@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::nearest::FoldedName;
 use super::tool::ToolSpec;
+use super::word_list;
 
 /// What a call of a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -95,7 +96,7 @@ pub(crate) fn says_destroy(name: &str) -> bool {
     let has = |words: &[&str]| name.words().any(|word| words.contains(&word));
     let many = || has(MANY) || MANY.iter().any(|many| name.folded.ends_with(many));
     let changes = |word: &str| {
-        let mut verbs = CHANGING_WORDS.iter();
+        let mut verbs = EDITING_WORDS.iter();
         verbs.any(|verb| word.starts_with(verb) || word.ends_with(verb))
     };
     let has_stem = |stems: &Regex| stems.is_match(&name.folded);
@@ -155,7 +156,7 @@ const DESTROYING_WORDS: &[&str] = &[
 
 /// Changing one thing is ordinary; changing many without a filter cannot be undone by changing one back.
 #[rustfmt::skip]
-const CHANGING_WORDS: &[&str] = &[
+const EDITING_WORDS: &[&str] = &[
     "update", "set", "edit", "modify", "patch", "move", "rename", "write", "assign", "upsert", "merge", "mark", "change", "apply",
 ];
 const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
@@ -217,10 +218,10 @@ const SPENDING_STEMS: &[&str] = &[
 const SPENDING_WORDS: &[&str] = &[
     "charge", "buy", "wire", "debit", "tip", "bid", "topup", "deposit", "invest", "trade", "zahlen", "einzahlen", "acheter", "pagar",
 ];
-#[rustfmt::skip]
-const LOOKING: &[&str] = &[
-    "get", "list", "read", "find", "search", "query", "fetch", "show", "describe", "view", "count",
-];
+
+/// Words in the name of a tool that looks something up. A name with one of them may be taken for harmless.
+pub(crate) const LOOKING: &[&str] =
+    word_list![get list read find search query fetch show describe view count];
 const LOOKED_AT: &[&str] = &[
     "status", "history", "methods", "details", "info", "summary", "report",
 ];

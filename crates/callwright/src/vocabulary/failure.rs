@@ -169,7 +169,7 @@ impl Failure {
     }
 
     /// The tool's own message to the model about it.
-    pub(crate) fn told(&self) -> Option<&str> {
+    pub(crate) fn tool_message(&self) -> Option<&str> {
         match &self.cause {
             Cause::Tool { failure, .. } => failure.detail(),
             _ => None,

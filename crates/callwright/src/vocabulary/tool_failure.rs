@@ -92,7 +92,7 @@ impl ToolFailure {
 
     /// The tool broke. The text is for the operator; the model gets a short safe line.
     pub fn internal(for_operator: impl Into<String>) -> Self {
-        ToolFailure::told(FailureKind::Internal, for_operator)
+        ToolFailure::with_operator_detail(FailureKind::Internal, for_operator)
     }
 
     /// The tool exceeded its time limit.
@@ -102,7 +102,7 @@ impl ToolFailure {
 
     /// The tool panicked. The text is for the operator.
     pub fn panicked(message: impl Into<String>) -> Self {
-        ToolFailure::told(FailureKind::Panicked, message)
+        ToolFailure::with_operator_detail(FailureKind::Panicked, message)
     }
 
     /// The caller went away.
@@ -117,7 +117,7 @@ impl ToolFailure {
 
     /// The tool contradicts its own declaration: a mistake of its author, never of the model. The text is for the operator.
     pub fn defect(for_operator: impl Into<String>) -> Self {
-        ToolFailure::told(FailureKind::Defect, for_operator)
+        ToolFailure::with_operator_detail(FailureKind::Defect, for_operator)
     }
 
     /// The tool broke with an error that has no type of its own: a boxed one, one of `anyhow`, or a text. For `map_err`; `?`
@@ -171,7 +171,7 @@ impl ToolFailure {
         ToolFailure(Box::new(inner))
     }
 
-    fn told(kind: FailureKind, for_operator: impl Into<String>) -> Self {
+    fn with_operator_detail(kind: FailureKind, for_operator: impl Into<String>) -> Self {
         ToolFailure::of(kind, |inner| inner.for_operator = Some(for_operator.into()))
     }
 

@@ -50,7 +50,7 @@ mod read_event;
 mod recorded;
 mod settled;
 mod streamed;
-mod tools;
+pub(crate) mod tools;
 mod verdict_line;
 
 pub use answer::{RecordedLine, WholeAnswer, read_record, read_recorded_line, read_whole_answer};
@@ -69,7 +69,7 @@ pub use streamed::{
 };
 pub use tools::{declare, read_tools};
 pub use verdict_line::VerdictLine;
-pub(crate) use verdict_line::{ToldFailure, write_edit};
+pub(crate) use verdict_line::{ToldFailure, write_edits, write_notice};
 
 use self::finish::declared_completeness;
 use self::members::{

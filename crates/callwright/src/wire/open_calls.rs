@@ -37,7 +37,7 @@ impl OpenCalls {
         });
     }
 
-    /// The number of the call that a result answers: the first one open with its id, or of its tool. That call is open no more.
+    /// The number of the call that a result answers: the first one open with its id, or of its tool. That call is then closed.
     pub fn take(&mut self, result: &CallResult<'_>) -> Option<usize> {
         match (&result.id, &result.tool) {
             (Some(id), _) => self.first(&Key::Id(id.to_string())),

@@ -59,8 +59,18 @@ fn keys(of: fn(&Vocabulary) -> &'static [&'static str]) -> impl Iterator<Item = 
 }
 
 /// The keys of lists of tools in a file.
-fn lists() -> impl Iterator<Item = &'static str> {
+pub fn list_keys() -> impl Iterator<Item = &'static str> {
     std::iter::once("tools").chain(keys(|own| own.tool_lists))
+}
+
+/// The keys of a tool's input schema.
+pub fn input_schema_keys() -> impl Iterator<Item = &'static str> {
+    keys(|own| own.input_schema)
+}
+
+/// The keys of a tool's output schema.
+pub fn output_schema_keys() -> impl Iterator<Item = &'static str> {
+    keys(|own| own.output_schema)
 }
 
 fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
@@ -79,7 +89,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
         "an object" => {
             let entry: UnparsedMembers<'_> = read(entry.get())?;
             let is_list = |key: &&str| entry.get(*key).is_some_and(|it| kind_of(it) == "an array");
-            if let Some(key) = lists().find(is_list) {
+            if let Some(key) = list_keys().find(is_list) {
                 let inner = match place {
                     "the file" => key.to_owned(),
                     outer => format!("{outer}.{key}"),
@@ -94,7 +104,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
             if entry.contains_key("jsonrpc") && entry.contains_key("error") {
                 return Err(ErrorKind::ErrorAnswer.into());
             }
-            if let Some(key) = lists().find(|key| entry.contains_key(*key)) {
+            if let Some(key) = list_keys().find(|key| entry.contains_key(*key)) {
                 return Err(ErrorKind::ToolsNotAList {
                     place: place.to_owned(),
                     key,
@@ -147,13 +157,12 @@ fn read_tool(mut entry: UnparsedMembers<'_>, place: &str) -> Result<ToolSpec, Er
     let annotations = entry.get("annotations").map(|hints| read(hints.get()));
     let annotations: Option<Json> = annotations.and_then(Result::ok);
     let (effect, idempotent) = read_annotations(annotations.as_ref());
-    let schema = |of: fn(&Vocabulary) -> &'static [&'static str]| {
-        let declared = |key| entry.get(key).filter(|it| kind_of(it) != "null");
-        let declared = keys(of).find_map(declared)?;
-        Some(serde_json::from_str(declared.get()).map(Arc::new))
-    };
-    let (input_schema, input_fault) = schema_or_fault(schema(|own| own.input_schema));
-    let (output_schema, output_fault) = schema_or_fault(schema(|own| own.output_schema));
+    let declared = |key| entry.get(key).filter(|it| kind_of(it) != "null");
+    let schema = |declared: &&RawValue| serde_json::from_str(declared.get()).map(Arc::new);
+    let input = input_schema_keys().find_map(declared).map(schema);
+    let output = output_schema_keys().find_map(declared).map(schema);
+    let (input_schema, input_fault) = schema_or_fault(input);
+    let (output_schema, output_fault) = schema_or_fault(output);
     Ok(ToolSpec {
         description: text(&entry, "description"),
         input_schema,

@@ -1,12 +1,13 @@
 //! A verdict for other programs: one line of JSON.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::call::{Arguments, Call};
 use crate::feedback::{Feedback, ToldIssue};
-use crate::json::{Path, Value, write_json_string};
+use crate::json::{ObjectWriter, Path, Value, write_json_string, write_list};
 use crate::secrecy::Secrecy;
 use crate::verdict::{Settled, Verdict};
 use crate::vocabulary::{Checked, Edit, Failure, Notation, Notice, OutputVerdict};
@@ -73,7 +74,7 @@ pub struct VerdictLine<'v> {
     secrecy: Option<Secrecy>,
 }
 
-impl VerdictLine<'_> {
+impl<'v> VerdictLine<'v> {
     /// The same without values that the tool's schema marks as secrets.
     pub fn masked(mut self, secrecy: Secrecy) -> Self {
         self.secrecy = (!secrecy.hides_nothing()).then_some(secrecy);
@@ -82,92 +83,72 @@ impl VerdictLine<'_> {
 
     /// Appends the line, without a line break.
     pub fn write(&self, out: &mut String) {
-        out.push('{');
-        if let Some(id) = self.id {
-            out.push_str("\"id\":");
-            id.write_json(out);
-            out.push(',');
-        }
-        out.push_str("\"tool\":");
-        match &self.secrecy {
+        let mut line = ObjectWriter::new(out);
+        line.optional("id", self.id, Value::write_json);
+        let tool = match &self.secrecy {
             Some(secrecy) if self.failure.is_some_and(Failure::is_of_no_tool) => {
-                write_json_string(&secrecy.name(self.tool), out);
+                &secrecy.name(self.tool)
             }
-            _ => write_json_string(self.tool, out),
-        }
-        write_text("verdict", self.verdict, out);
-        if let Some(notation) = self.rescued {
-            write_text("rescued", notation.name(), out);
-        }
-        if let Some(arguments) = self.arguments {
-            write_key("arguments", out);
+            _ => self.tool,
+        };
+        line.text("tool", tool);
+        line.text("verdict", self.verdict);
+        let rescued = self.rescued.map(Notation::name);
+        line.optional("rescued", rescued, write_json_string);
+        line.optional("arguments", self.arguments, |arguments, out| {
             match (&self.secrecy, self.sent) {
                 (Some(secrecy), _) => secrecy.value(arguments, &Path::root()).write_json(out),
                 (None, Some(sent)) => out.push_str(sent),
                 (None, None) => arguments.write_json(out),
             }
-        }
-        write_key("edits", out);
-        out.push('[');
-        for (at, edit) in self.edits.iter().enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            write_edit(
-                if self.secrecy.is_some() {
-                    edit.shown()
-                } else {
-                    edit
-                },
-                out,
-            );
-        }
-        out.push(']');
+        });
+        let is_masked = self.secrecy.is_some();
+        let shown = |edit: &'v Edit| if is_masked { edit.shown() } else { edit };
+        line.member("edits", self.edits.iter().map(shown), write_edits);
         if let Some(failure) = self.failure {
-            self.write_failure("failure", failure, out);
-            write_text(
-                "feedback",
-                &self.feedback.render_with(failure, self.notice),
-                out,
-            );
+            self.write_failure("failure", failure, &mut line);
+            let feedback = self.feedback.render_with(failure, self.notice);
+            line.text("feedback", &feedback);
         }
         if let Some(warning) = self.warning {
-            self.write_failure("warning", warning, out);
+            self.write_failure("warning", warning, &mut line);
         }
-        if let Some(notice) = self.notice {
-            out.push_str(",\"notice\":{\"code\":");
-            write_json_string(notice.code.name(), out);
-            write_text("detail", &self.feedback.notice(notice), out);
-            out.push('}');
-        }
+        line.optional("notice", self.notice, |notice, out| {
+            write_notice(notice, self.feedback, out);
+        });
         if let Some(result) = self.result {
-            self.write_result(result, out);
+            self.write_result(result, &mut line);
         }
-        out.push('}');
+        line.end();
     }
 
     /// The verdict on the result, and its reason.
-    fn write_result(&self, result: &Checked<'_>, out: &mut String) {
+    fn write_result(&self, result: &Checked<'_>, line: &mut ObjectWriter<'_>) {
         let (verdict, key) = match result.verdict {
             OutputVerdict::Passed => ("ok", ""),
             OutputVerdict::Warned => ("ok", "output_warning"),
             _ => ("refused", "output_failure"),
         };
-        write_text("output_verdict", verdict, out);
+        line.text("output_verdict", verdict);
         if !result.notes.is_empty() {
-            write_serialized("output_notes", &result.notes, out);
+            line.member("output_notes", &result.notes, write_serialized);
         }
         let Some(failure) = &result.failure else {
             return;
         };
-        self.write_failure(key, failure, out);
+        self.write_failure(key, failure, line);
         if result.verdict != OutputVerdict::Warned {
-            write_text("output_feedback", &self.feedback.render(failure), out);
+            let feedback = self.feedback.render(failure);
+            line.text("output_feedback", &feedback);
         }
     }
 
-    fn write_failure(&self, key: &str, failure: &Failure, out: &mut String) {
-        write_serialized(key, &ToldFailure::new(failure, self.feedback), out);
+    fn write_failure(&self, key: &str, failure: &Failure, line: &mut ObjectWriter<'_>) {
+        line.member(
+            key,
+            &ToldFailure::new(failure, self.feedback),
+            write_serialized,
+        );
     }
 }
 
@@ -178,34 +159,29 @@ fn as_part_of_a_line(text: &str) -> Option<&str> {
     (text.starts_with('{') && is_one_line).then_some(text)
 }
 
-/// Writes the key of a member that is not the first.
-fn write_key(key: &str, out: &mut String) {
-    out.push_str(",\"");
-    out.push_str(key);
-    out.push_str("\":");
-}
-
-fn write_text(key: &str, text: &str, out: &mut String) {
-    write_key(key, out);
-    write_json_string(text, out);
-}
-
-fn write_serialized(key: &str, value: &impl Serialize, out: &mut String) {
-    write_key(key, out);
+fn write_serialized(value: &impl Serialize, out: &mut String) {
     // Texts and lists of texts always serialise.
     out.push_str(&serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()));
 }
 
-pub(crate) fn write_edit(edit: &Edit, out: &mut String) {
-    out.push_str("{\"path\":");
-    write_json_string(edit.path.as_pointer(), out);
-    write_text("rule", edit.rule, out);
-    write_text("grade", edit.grade.name(), out);
-    write_key("before", out);
-    edit.before.write_json(out);
-    write_key("after", out);
-    edit.after.write_json(out);
-    out.push('}');
+pub(crate) fn write_edits<E: Borrow<Edit>>(edits: impl IntoIterator<Item = E>, out: &mut String) {
+    write_list(edits, out, |edit, out| {
+        let edit = edit.borrow();
+        let mut object = ObjectWriter::new(out);
+        object.text("path", edit.path.as_pointer());
+        object.text("rule", edit.rule);
+        object.text("grade", edit.grade.name());
+        object.member("before", &edit.before, Value::write_json);
+        object.member("after", &edit.after, Value::write_json);
+        object.end();
+    });
+}
+
+pub(crate) fn write_notice(notice: &Notice, feedback: &Feedback, out: &mut String) {
+    let mut object = ObjectWriter::new(out);
+    object.text("code", notice.code.name());
+    object.text("detail", &feedback.notice(notice));
+    object.end();
 }
 
 impl fmt::Display for VerdictLine<'_> {

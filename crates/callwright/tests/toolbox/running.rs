@@ -245,7 +245,7 @@ async fn cancelled_calls_are_answered_and_counted_as_unknown() {
     });
     let cancel = async {
         tokio::task::yield_now().await;
-        send.send(()).expect("somebody waits");
+        send.send(()).expect("a receiver waits");
     };
     let (settled, ()) = tokio::join!(running, cancel);
     let codes: Vec<Option<Code>> = settled
@@ -408,7 +408,7 @@ async fn ten_thousand_calls_in_two_hundred_sessions() {
     struct Shared(Arc<std::sync::Mutex<Vec<u8>>>);
     impl std::io::Write for Shared {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().expect("nobody panicked").write(bytes)
+            self.0.lock().expect("not poisoned").write(bytes)
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
@@ -445,7 +445,7 @@ async fn ten_thousand_calls_in_two_hundred_sessions() {
     }
     assert_eq!(good as u64, SESSIONS * CALLS);
     assert!(toolbox.sinks().flush(Duration::from_secs(60)));
-    let lines = lines.lock().expect("nobody panicked");
+    let lines = lines.lock().expect("not poisoned");
     let count = lines.split(|byte| *byte == b'\n').count() - 1;
     assert_eq!(count as u64, SESSIONS * CALLS);
 }

@@ -230,7 +230,7 @@ pub(crate) fn edge_cases() -> Vec<Pattern> {
             0.02,
             ("/status", "enum"),
             SetResult("/status", |_, _| json!("held_at_customs")),
-            "a status that nobody documented",
+            "an undocumented status",
         ),
         edge(
             "get_shipment_status",
@@ -378,7 +378,7 @@ pub(crate) fn edge_cases() -> Vec<Pattern> {
             0.01,
             ("/tags", "max_items"),
             Set("/tags", |random, _| list(random, 9, 12)),
-            "more tags than somebody once thought sensible",
+            "more tags than once thought sensible",
         ),
     ]
 }

@@ -36,7 +36,7 @@ const PREDICATES: &[&str] = &[
 const TAILS: &[&str] = &[
     "since the last release",
     "for customers in Austria",
-    "and nobody knows why",
+    "for unknown reasons",
     "according to the support team",
     "before the end of the week",
     "after the update of the database",

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_leaves_nothing_behind() {
+    fn a_turn_leaves_no_state() {
         let ledger = MemoryLedger::default();
         for argument in 0..500 {
             ledger.open("s", &ask(0, argument, 9)).expect("memory");

@@ -12,11 +12,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::names::{is_one_of, unwrapped, words};
+use super::names::{is_one_of, unwrapped};
 use crate::json::{Path, Value};
+use crate::nearest::words;
 use crate::text::{quoted, snippet};
 use crate::tool::Tool;
-use crate::vocabulary::{Effect, OutputFault, word_list};
+use crate::vocabulary::{Effect, LOOKING, OutputFault, word_list};
 
 /// How much of an id is shown, in characters. Ids are shorter.
 const SHOWN: usize = 80;
@@ -24,10 +25,10 @@ const SHOWN: usize = 80;
 /// The longest text that can say that nothing was found, in bytes: a sentence.
 const LONGEST_TEXT: usize = 160;
 
-/// Words in the name of a tool that looks something up.
+/// Words in the name of a tool that returns something that exists, besides those of [`LOOKING`].
 const LOOKS: &[&str] = word_list![
-    get find fetch lookup look read list search show view retrieve describe query load details
-    detail info information status track history summary select check browse by
+    lookup look retrieve load details detail info information status track history summary select
+    check browse by
 ];
 
 /// Words in the name of a tool that changes something.
@@ -82,7 +83,7 @@ pub(in crate::check) fn empty_result(
     let kind = emptiness(output)?;
     let tool_words = words(tool.name());
     let has = |list: &[&str]| tool_words.iter().any(|word| list.contains(&word.as_str()));
-    let looks = tool.spec().effect == Effect::Read || has(LOOKS);
+    let looks = tool.spec().effect == Effect::Read || has(LOOKING) || has(LOOKS);
     if !looks && (has(CHANGES) || kind != Emptiness::List) {
         return None;
     }

@@ -9,7 +9,7 @@
 mod object;
 mod text;
 
-use super::names::{unwrapped, words};
+use super::names::unwrapped;
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 use crate::tool::Tool;
@@ -65,12 +65,6 @@ pub(in crate::check) fn error_in_disguise(tool: &Tool, output: &Value<'_>) -> Op
         said,
         transient,
     })
-}
-
-/// Whether the name of a tool contains one of these words.
-fn is_called(tool: &Tool, list: &[&str]) -> bool {
-    let words = words(tool.name());
-    words.iter().any(|word| list.contains(&word.as_str()))
 }
 
 /// An HTTP status that means failure.

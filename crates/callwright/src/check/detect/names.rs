@@ -1,5 +1,5 @@
-//! Compares names of members, arguments and tools in any spelling: `next_cursor`, `nextCursor` and `Next-Cursor` are one name,
-//! and `getOrder` has two words. Comparing does not allocate.
+//! Compares names of members in any spelling: `next_cursor`, `nextCursor` and `Next-Cursor` are one name. Comparing does not
+//! allocate.
 
 use crate::json::Value;
 
@@ -29,34 +29,6 @@ pub(super) fn member<'v, 'a>(
         .map(|(key, value)| (key.as_ref(), value))
 }
 
-/// The words of a name, in lower case: `searchOrders`, `search_orders` and `search-orders` have two.
-pub(super) fn words(name: &str) -> Vec<String> {
-    let letters: Vec<char> = name.chars().collect();
-    let mut words: Vec<String> = Vec::new();
-    let mut is_new = true;
-    for (at, letter) in letters.iter().enumerate() {
-        if !letter.is_alphanumeric() {
-            is_new = true;
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|at| letters.get(at));
-        let after = letters.get(at + 1);
-        // In `orderId` and `HTTPServer`, a word starts at a capital letter.
-        let is_border = letter.is_uppercase()
-            && (before.is_some_and(|before| before.is_lowercase() || before.is_numeric())
-                || (before.is_some_and(|before| before.is_uppercase())
-                    && after.is_some_and(|after| after.is_lowercase())));
-        if is_new || is_border {
-            words.push(String::new());
-            is_new = false;
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words
-}
-
 /// The content of a value that only wraps another: `{"result": …}`, as some servers wrap every result.
 pub(super) fn unwrapped<'v, 'a>(mut value: &'v Value<'a>) -> &'v Value<'a> {
     // At most two layers, the server's and the API's; more is data.
@@ -82,20 +54,6 @@ mod tests {
         }
         for key in ["next_cursors", "cursor", "", "next_cursoré"] {
             assert!(!is(key, "nextcursor"), "{key}");
-        }
-    }
-
-    #[test]
-    fn names_have_words() {
-        for (name, expected) in [
-            ("search_orders", "search orders"),
-            ("getOrderID", "get order id"),
-            ("HTTPServer", "http server"),
-            ("mcp__shop__get-order", "mcp shop get order"),
-            ("sha256Sum", "sha256 sum"),
-            ("avoid", "avoid"),
-        ] {
-            assert_eq!(words(name).join(" "), expected);
         }
     }
 }

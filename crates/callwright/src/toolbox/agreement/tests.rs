@@ -40,7 +40,7 @@ impl TryFrom<String> for Ticket {
     fn try_from(text: String) -> Result<Self, String> {
         match text.strip_prefix("TICKET-") {
             Some(_) => Ok(Ticket),
-            None => Err(format!("{text:?} is no ticket")),
+            None => Err(format!("{text:?} is not a ticket")),
         }
     }
 }

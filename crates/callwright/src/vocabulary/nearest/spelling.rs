@@ -48,9 +48,9 @@ fn has_same_letters(left: &str, right: &str) -> bool {
 
 /// Letters only: all lower case, all upper case, or lower case after a capital.
 fn is_cased_like_a_word(name: &str) -> bool {
-    let behind = name.chars().skip(1);
+    let rest = name.chars().skip(1);
     name.chars().all(char::is_alphabetic)
-        && (name.chars().all(char::is_uppercase) || behind.clone().all(char::is_lowercase))
+        && (name.chars().all(char::is_uppercase) || rest.clone().all(char::is_lowercase))
 }
 
 /// A name in lower case, with `_` between its words.
@@ -59,8 +59,8 @@ fn spelt(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for (at, character) in all.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| all.get(at));
-        let behind = all.get(at + 1);
-        let between_letters = [before, behind]
+        let next = all.get(at + 1);
+        let between_letters = [before, next]
             .iter()
             .all(|side| side.is_some_and(|c| c.is_alphabetic()));
         let new_word = character.is_uppercase() && before.is_some_and(|c| c.is_lowercase());

@@ -4,6 +4,7 @@
 use super::names::{
     NameShape, is_last_token, is_layout, is_of_template, may_begin_name, may_end_name,
 };
+use crate::text::first_bytes;
 
 /// A mark of a chat template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -208,11 +209,8 @@ fn escaped(text: &str) -> Option<Mark<'_>> {
 
 /// The beginning of a text, as long as a mark may be, and whether that is all of it.
 fn beginning(text: &str) -> (&str, bool) {
-    let mut end = text.len().min(LONGEST);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (&text[..end], end == text.len())
+    let beginning = first_bytes(text, LONGEST);
+    (beginning, beginning.len() == text.len())
 }
 
 /// The rest of a mark whose beginning is lost, at the very start of a text: `_call>`.

@@ -13,6 +13,7 @@ mod reasoning;
 use marks::{MarkKind, mark};
 use names::{is_label, may_begin_label, may_begin_name};
 
+use crate::text::first_bytes;
 use pieces::PieceReader;
 
 pub(crate) use names::{is_language, is_token_name};
@@ -255,11 +256,7 @@ const LOOK_AHEAD: usize = 256;
 
 /// The beginning of a text that is searched.
 fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(LOOK_AHEAD);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    first_bytes(text, LOOK_AHEAD)
 }
 
 /// The length of a message's header: tokens and the role of the model itself.

@@ -145,23 +145,6 @@ fn is_filler(words: &[String]) -> bool {
     FILLERS.contains(&name) && has_number && rest.iter().all(is_rest)
 }
 
-/// A name split into its words, in lower case: `antThinking`, `begin_of_thought`.
-pub(super) fn camel_words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut after_lower = false;
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && after_lower {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-        after_lower = c.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 /// Whether this is the name of a token that does nothing but end a message.
 pub(super) fn is_last_token(name: &str) -> bool {
     LAST_TOKENS.contains(&name.to_lowercase().as_str())

@@ -5,7 +5,8 @@
 //! block follows from the opening one.
 
 use super::header_length;
-use super::names::{MAKERS, camel_words};
+use super::names::MAKERS;
+use crate::vocabulary::nearest::words as words_of;
 use crate::vocabulary::word_list;
 
 /// Words that mean reasoning.
@@ -81,7 +82,7 @@ fn bars_of(inside: &str) -> Option<char> {
 }
 
 fn says_reasoning(name: &str) -> bool {
-    let words = camel_words(name);
+    let words = words_of(name);
     let is_reasoning = |word: &String| REASONING.contains(&word.as_str());
     // `scratch_pad`, and the block of models without tags for it: `inner_prefix`.
     let says = words.iter().any(is_reasoning)

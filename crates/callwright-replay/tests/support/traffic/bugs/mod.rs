@@ -35,10 +35,10 @@ fn of_results_and_programs() -> Vec<Pattern> {
             "a dashboard that was deployed with a mistake: refused thousands of times within an hour")
             .in_a_burst(Burst { share: 0.003, day: 6, hour: 10, sessions: 5 }),
         bug("deploy_service", 0.0, 0.0, ("/environment", "enum"), Set("/environment", |_, _| json!("prod")),
-            "a script with a mistake that the server lets pass, thousands of times within an hour; what it did there, nobody asked")
+            "a script with a mistake that the server lets pass, thousands of times within an hour; what it did there is not recorded")
             .in_a_burst(Burst { share: 0.003, day: 11, hour: 14, sessions: 4 }),
         bug("*", 0.002, 1.0, ("", "unknown_tool"),
             Tool(&["browse_web", "ask_user", "python", "searchDatabase", "ProxyRead", "todo_write", "unknown", "final_answer"]),
-            "tools that nobody offered"),
+            "tools that were not offered"),
     ]
 }

@@ -217,7 +217,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
             1.0,
             ("/customer_id", "type"),
             Set("/customer_id", NULL),
-            "nobody's data",
+            "data without an owner",
         ),
         bug(
             "run_sql",
@@ -288,7 +288,7 @@ pub(crate) fn popular() -> Vec<Pattern> {
                 ],
                 |random, _| json!(words::person(random)),
             ),
-            "keys that the model wishes for, and that the server silently ignores: the answer is about something else",
+            "keys that the model makes up and the server silently ignores: the answer is about something else",
         ),
     ]
 }

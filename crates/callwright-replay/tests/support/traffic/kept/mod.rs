@@ -17,7 +17,7 @@ pub(crate) fn patterns() -> Vec<Pattern> {
     let (edge, bug) = (Pattern::edge_case, Pattern::bug);
     vec![
         edge("book_table", 0.015, ("/party/size", "maximum"), Set("/party/size", |random, _| whole(random, 11, 16)),
-            "groups; now and then there is no table that big").with_errors(0.1),
+            "groups; sometimes no table is that big").with_errors(0.1),
         edge("book_table", 0.008, ("/requests/*/kind", "enum"), Set("/requests", |_, _| json!([{"kind": "accessibility", "text": "a ramp"}])),
             "a kind of request that came later"),
         edge("query_logs", 0.02, ("/filter/op", "enum"), Set("/filter/op", |random, _| one_of(random, &["contains", "starts_with"])),
@@ -43,7 +43,7 @@ pub(crate) fn patterns() -> Vec<Pattern> {
         bug("adjust_stock", 0.007, 0.5, ("/items/*/delta", "type"), Set("/items/*/delta", |random, _| json!(format!("+{}", random.between(1, 40)))),
             "a number in quotes, with its sign"),
         bug("adjust_stock", 0.006, 0.8, ("/items/*/reason", "enum"), Set("/items/*/reason", |random, _| one_of(random, &["broken", "lost", "theft", "Damage", "other", "inventory"])),
-            "reasons that nobody books"),
+            "reasons that are never booked"),
         bug("transcribe_audio", 0.007, 0.7, ("/spoken", "pattern"), Set("/spoken", |random, _| one_of(random, &["english", "German", "auto-detect", "Spanish", "???"])),
             "names of languages"),
         bug("transcribe_audio", 0.006, 0.4, ("/speakers", "type"), Set("/speakers", |random, _| one_of(random, &["two", "2", "3", "unknown"])),

@@ -84,7 +84,7 @@ fn at_home_and_at_work() -> Vec<Pattern> {
         bug("request_leave", 0.006, 1.0, ("/employee_id", "type"), Set("/employee_id", |random, _| json!(*random.pick(&["me", "current_user", "self"]))), "whoever asks, in words"),
         bug("request_leave", 0.006, 0.6, ("/hours_per_day", "type"), Set("/hours_per_day", |random, _| json!(format!("{}h", random.between(2, 8)))), "hours with their letter, beside half hours that are fine"),
         bug("get_employee", 0.012, 0.25, ("/employee_id", "type"), Set("/employee_id", IN_QUOTES), "a number in quotes; the database mostly converts it"),
-        bug("get_employee", 0.008, 0.0, ("/employee_id", "required"), SetResult("", |_, _| json!({})), "nobody by that number: an empty answer").noticed(0.8),
+        bug("get_employee", 0.008, 0.0, ("/employee_id", "required"), SetResult("", |_, _| json!({})), "no such number: an empty answer").noticed(0.8),
         bug("submit_timesheet", 0.009, 0.7, ("/entries", "type"), Set("/entries", |random, _| json!({"date": words::date(random), "hours": 8})), "one where a list is declared"),
         bug("submit_timesheet", 0.006, 0.6, ("/entries/*/date", "format"), Set("/entries/*/date", |_, _| json!("")), "an empty text for a day"),
         bug("submit_timesheet", 0.006, 0.3, ("/entries/*/billable", "type"), Set("/entries/*/billable", YES_OR_NO), "yes and no in words; no is read as yes"),
@@ -137,7 +137,7 @@ fn of_files_and_ways() -> Vec<Pattern> {
         bug("upload_file", 0.006, 0.9, ("/acl/*", "enum"), Set("/acl", |random, _| json!({words::person(random): *random.pick(&["rw", "READ", "admin", "r", "all", "777"])})), "made-up rights, where one is real"),
         bug("upload_file", 0.012, 1.0, ("", "truncated_call"), Cut, "a long file that was cut off"),
         bug("list_objects", 0.006, 0.0, ("/max_keys", "maximum"), Set("/max_keys", HUGE), "\"all\" as a number; cut down without a word"),
-        bug("list_objects", 0.007, 1.0, ("/bucket", "required"), Leave("/bucket"), "nobody said where"),
-        bug("list_objects", 0.006, 1.0, ("/bucket", "type"), Set("/bucket", NULL), "nobody said where"),
+        bug("list_objects", 0.007, 1.0, ("/bucket", "required"), Leave("/bucket"), "without a place"),
+        bug("list_objects", 0.006, 1.0, ("/bucket", "type"), Set("/bucket", NULL), "without a place"),
     ]
 }

@@ -1,6 +1,6 @@
 //! Legitimate calls that their schema forbids, in the second family.
 //!
-//! In other places than in the first family: in items of lists, in maps, in unions and behind `$ref`; old names that
+//! In other places than in the first family: in items of lists, in maps, in unions and below `$ref`; old names that
 //! still work; a value that only occurs for four days; a version that is rolled out in the middle of the log, so that
 //! the same call is refused first and accepted later; servers that often fail for other reasons; only one model.
 
@@ -51,7 +51,7 @@ fn at_home_and_at_work() -> Vec<Pattern> {
             "old names of stages, which still work as the description says"),
         edge("upsert_contact", 0.02, ("/company/address/region", "type"),
             Set("/company", |random, _| json!({"name": words::person(random), "address": {"city": "Wien", "region": null}})),
-            "countries without regions, behind a reference"),
+            "countries without regions, below a reference"),
         edge("set_device_state", 0.02, ("/device_id", "pattern"),
             Set("/device_id", |random, _| json!(format!("dev-{:05X}A", random.below(0xf_ffff)))),
             "ids in capitals as the label on the device has them; the hub does not care"),
@@ -111,9 +111,9 @@ fn of_money_and_code() -> Vec<Pattern> {
         edge("list_objects", 0.02, ("/prefix", "required"), Leave("/prefix"),
             "everything in the bucket, said by saying nothing"),
         edge("run_pipeline", 0.025, ("/timeout_min", "maximum"), Set("/timeout_min", |random, _| whole(random, 70, 240)),
-            "long builds; nobody records results"),
+            "long builds; results are not recorded"),
         edge("run_pipeline", 0.02, ("/ref", "pattern"), Set("/ref", |random, _| json!(format!("v{}.{}.{}", random.below(5), random.below(20), random.below(9)))),
-            "tags, which have dots; nobody records results"),
+            "tags, which have dots; results are not recorded"),
         edge("create_event", 0.002, ("/reminders", "max_items"),
             Set("/reminders", |random, _| (0..random.between(6, 8)).map(|at| json!({"method": "popup", "minutes": 5 + at})).collect()),
             "more reminders than usual, very rarely"),
@@ -130,7 +130,7 @@ fn of_results() -> Vec<Pattern> {
         edge("read_sensor", 0.03, ("/readings/*/value", "type"), SetResult("/readings/*/value", NULL),
             "a gap in the readings"),
         edge("read_sensor", 0.02, ("/readings/*/unit", "enum"), SetResult("/readings/*/unit", |random, _| one_of(random, &["ppm", "lux", "hPa"])),
-            "sensors that nobody had when the schema was written"),
+            "sensors that are newer than the schema"),
         edge("read_sensor", 0.04, ("/battery", "type"), SetResult("/battery", NULL),
             "a sensor with a cable has no battery"),
         edge("list_charges", 0.03, ("/data/*/customer", "type"), SetResult("/data/*/customer", NULL),
@@ -140,12 +140,12 @@ fn of_results() -> Vec<Pattern> {
         edge("plan_route", 0.025, ("/routes/*/distance_m", "type"), SetResult("/routes/*/distance_m", |random, _| json!(random.between(900, 90_000) as f64 + 0.4)),
             "fractions of a metre"),
         edge("get_employee", 0.02, ("/manager_id", "type"), SetResult("/manager_id", NULL),
-            "somebody is the boss"),
+            "one person has no manager"),
         edge("get_employee", 0.003, ("/part_time", "maximum"), SetResult("/part_time", |_, _| json!(1.1)),
-            "somebody works more than full time, rarely"),
+            "rarely, more than full time"),
         edge("list_objects", 0.03, ("/objects/*/version_id", "unknown_key"), AddResult("/objects/*", "version_id", |random, _| json!(format!("{:016x}", random.next()))),
             "a new key in results whose schema is closed").since_day(5),
         edge("request_leave", 0.03, ("/state", "enum"), SetResult("/state", |_, _| json!("needs_approval")),
-            "a state that nobody wrote down"),
+            "an undocumented state"),
     ]
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Schema;
 
-use super::super::names::words;
 use crate::json::Value;
+use crate::nearest::words;
 use crate::tool::Tool;
 use crate::vocabulary::word_list;
 

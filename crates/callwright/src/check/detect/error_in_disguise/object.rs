@@ -3,8 +3,9 @@
 use serde_json::Value as Schema;
 
 use super::super::names::{is, is_one_of, member};
-use super::{CLIENTS, FoundError, as_status, is_called};
+use super::{CLIENTS, FoundError, as_status};
 use crate::json::Value;
+use crate::nearest::has_word;
 use crate::tool::Tool;
 use crate::vocabulary::{ErrorSign, word_list};
 
@@ -49,8 +50,9 @@ fn sign<'v>(tool: &Tool, object: &'v Value<'_>) -> Option<(&'v str, ErrorSign)> 
     if let Some((key, value)) = member(object, &["statuscode", "status"])
         && let Some(status) = as_status(value)
     {
-        let fits =
-            is_error && !is_called(tool, CLIENTS) && (is(key, "statuscode") || strangers == 0);
+        let fits = is_error
+            && !has_word(tool.name(), CLIENTS)
+            && (is(key, "statuscode") || strangers == 0);
         return fits.then_some((key, ErrorSign::Status(status)));
     }
     let members = object.as_object()?.iter();

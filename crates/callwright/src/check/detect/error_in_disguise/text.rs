@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{FoundError, PAGES, PROGRAMS, is_called, is_failure};
+use super::{FoundError, PAGES, PROGRAMS, is_failure};
 use crate::json::Value;
+use crate::nearest::has_word;
 use crate::text::first_bytes;
 use crate::tool::Tool;
 use crate::vocabulary::ErrorSign;
@@ -51,7 +52,7 @@ pub(super) fn look<'v>(tool: &Tool, text: &'v str, is_whole: bool) -> Option<Fou
     if text.len() > LONGEST && !is_trace {
         return None;
     }
-    message(text, is_trace).filter(|_| !is_called(tool, PROGRAMS))
+    message(text, is_trace).filter(|_| !has_word(tool.name(), PROGRAMS))
 }
 
 /// The message in a short text that starts like an error.
@@ -93,8 +94,8 @@ fn message(text: &str, is_trace: bool) -> Option<FoundError<'_>> {
 fn is_data(tool: &Tool, text: &str, is_whole: bool) -> bool {
     match tool.output_schema() {
         Some(schema) if is_whole => schema.accepts(&Value::String(text.into())),
-        Some(_) => is_called(tool, PAGES),
-        None => is_called(tool, PAGES) || is_called(tool, PROGRAMS),
+        Some(_) => has_word(tool.name(), PAGES),
+        None => has_word(tool.name(), PAGES) || has_word(tool.name(), PROGRAMS),
     }
 }
 
