@@ -30,6 +30,10 @@ const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
 /// account for nearly all calls.
 const MOST_COMPILED_BYTES: usize = 256 * 1024;
 
+/// How many bytes of declarations a list may have to be remembered parsed, which takes ten times as much. Requests carry
+/// a few dozen tools.
+const MOST_REMEMBERED_BYTES: usize = 256 * 1024;
+
 /// How many tools may be known before an undeclared one counts as made up.
 const MOST_UNDECLARED: usize = 2_000;
 
@@ -59,7 +63,7 @@ struct KnownTools {
     /// The newest declaration of each tool, and their total size.
     newest: BTreeMap<String, PackedSpec>,
     bytes: usize,
-    /// What was learned last: requests carry the same list again and again.
+    /// What was learned last, unless it is long: requests carry the same list again and again.
     last: Vec<ToolSpec>,
     /// The names of all of them, which show what another name may mean. Compiled when a call needs it.
     names: Option<Arc<ToolSet>>,
@@ -346,9 +350,10 @@ impl KnownTools {
         if self.last == tools {
             return;
         }
-        self.last = tools.to_vec();
+        let mut list_bytes = 0;
         for tool in tools.iter().filter(|tool| tool.name.len() <= LONGEST_NAME) {
             let packed = PackedSpec::new(tool.clone());
+            list_bytes += packed.bytes();
             let before = self.newest.get(&tool.name);
             if before == Some(&packed) {
                 continue;
@@ -361,6 +366,10 @@ impl KnownTools {
                 self.undeclared.remove(&tool.name);
                 self.compiled.sets.remove(&xxh3_64(tool.name.as_bytes()));
             }
+        }
+        self.last.clear();
+        if list_bytes <= MOST_REMEMBERED_BYTES {
+            self.last.extend_from_slice(tools);
         }
     }
 }
