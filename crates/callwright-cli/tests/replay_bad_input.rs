@@ -74,7 +74,7 @@ fn a_log_with_some_tools() {
         0,
         &[
             "All calls that could be judged fit their schema: 1 of 2.",
-            "1 call was not judged",
+            "1 call was not judged, since nothing declares its tool (give --tools): search",
         ],
     );
 }

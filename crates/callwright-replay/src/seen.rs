@@ -33,6 +33,17 @@ pub struct SeenCall<'a> {
     pub in_history: bool,
     /// How it is recognised then; `None` for calls that have their own record.
     pub identity: Option<CallIdentity>,
+    /// What the guard that recorded it knew about its tool; `None` if it says nothing beyond the name.
+    pub recorded_tool: Option<RecordedTool<'a>>,
+}
+
+/// What a guard knew about the name that a call gave to its tool: it had the complete list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecordedTool<'a> {
+    /// It took the name for that of this tool.
+    Meant(Cow<'a, str>),
+    /// There was no such tool.
+    Unknown,
 }
 
 /// How a call shown by several records is recognised: its place in the conversation, whatever its id looks like.

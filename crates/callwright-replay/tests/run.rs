@@ -273,6 +273,49 @@ fn tools_that_nothing_declares_are_counted_and_not_judged() {
 }
 
 /// A signal during the search for tools ends the run, and the report says so.
+/// The list of tools in a guard's record is complete: a name outside of it is judged as it was live.
+#[test]
+fn names_outside_of_a_recorded_list_are_judged_as_they_were_live() {
+    let list = format!(r#"{{"jsonrpc":"2.0","id":"tools","result":{{"tools":{TOOLS}}}}}"#)
+        .replace('\n', "");
+    let event = |tool: &str, rest: &str| {
+        format!(
+            r#"{{"v":1,"tool":{tool},{rest},"arguments_sent":{{"query":"tea"}},"session":"a"}}"#
+        )
+    };
+    let unknown = r#""verdict":"refused","failure":{"code":"unknown_tool"}"#;
+    let lines = [
+        event(
+            r#""search","tool_sent":"functions.search""#,
+            r#""verdict":"repaired","failure":null"#,
+        ),
+        event(r#""brew""#, unknown),
+        // What the guard refused may be repaired by now.
+        event(r#""Search""#, unknown),
+        // There was no list when this one passed.
+        event(r#""pour""#, r#""verdict":"unjudged","failure":null"#),
+        event(r#""search""#, r#""verdict":"valid","failure":null"#),
+    ];
+    let judged = |lines: String| {
+        let inputs = find(&[log("recorded.jsonl", &lines)]).expect("a file");
+        let mut run = Run::new(inputs, ReplaySettings::default()).expect("a run");
+        while !run.leg(&AtomicBool::new(false)).expect("no worker dies") {}
+        run.finish()
+    };
+    let summary = judged(format!("{list}\n{}", lines.join("\n")));
+    let calls = summary.calls;
+    assert_eq!((calls.valid, calls.repaired, calls.refused), (1, 2, 1));
+    assert_eq!((calls.unjudged, summary.undeclared_calls()), (1, 1));
+    let unknown = summary.clusters.iter().find(|(key, _)| key.tool == "brew");
+    assert_eq!(
+        unknown.map(|(key, _)| key.issue.to_string()),
+        Some("unknown_tool".to_owned())
+    );
+    // Without a list there is nothing to judge by.
+    let calls = judged(lines.join("\n")).calls;
+    assert_eq!((calls.calls, calls.unjudged), (5, 5));
+}
+
 #[test]
 fn looking_for_tools_can_be_interrupted() {
     let path = log("stopped.jsonl", &long_log());

@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use callwright::admit::ledger::{Ask, Ended, Limits, Report};
+use callwright::admit::ledger::{Ask, Ended, Limits, Report, ToolName};
 use callwright::admit::{
     AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Shape, Success,
 };
@@ -39,7 +39,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
     let ask = Ask {
         at,
         fingerprint,
-        tool: "search",
+        tool: ToolName::new("search"),
         limits: limits(),
         runs_uncounted: false,
         refused: None,
@@ -48,7 +48,7 @@ fn call(ledger: &MemoryLedger, session: &str, number: u64, digest: Digest) -> bo
     let report = Report {
         turn: at.turn,
         fingerprint,
-        tool: "search",
+        tool: ToolName::new("search"),
         ended: Ended {
             changes: false,
             waits: false,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use callwright::admit::ledger::{Ask, Ended, Ledger as _, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, Ledger as _, Limits, RefusedCall, Report, ToolName};
 use callwright::admit::{
     AdmissionPolicy, Digest, Escalation, Fingerprint, MemoryLedger, Moment, Place, Reply, Session,
     Steps, Success,
@@ -565,7 +565,7 @@ proptest! {
                     let ask = Ask {
                         at: Moment { turn, ..at },
                         fingerprint: fingerprint(call),
-                        tool: NAMES[tool],
+                        tool: ToolName::new(NAMES[tool]),
                         limits: of_call(call, limits),
                         runs_uncounted: false,
                         refused: None,
@@ -578,7 +578,7 @@ proptest! {
                     let ask = Ask {
                         at,
                         fingerprint: fingerprint(call),
-                        tool: NAMES[tool],
+                        tool: ToolName::new(NAMES[tool]),
                         limits: of_call(call, limits),
                         runs_uncounted: false,
                         refused: refused.map(|(number, unknown_tool)| RefusedCall {
@@ -602,7 +602,7 @@ proptest! {
                         fingerprint: ask.fingerprint,
                         tool: ask.tool,
                         ended: Ended {
-                            changes: ask.tool == "write" || call == 2,
+                            changes: ask.tool.as_str() == "write" || call == 2,
                             waits: poller || (call == 2 && success == Success::Ok),
                             success,
                             digest: digest(number),

@@ -327,7 +327,7 @@ fn a_step_that_timed_out_counts_as_it_was_answered() {
     let report = Report {
         turn: ruling.turn,
         fingerprint: once.fingerprint,
-        tool: "t",
+        tool: ToolName::new("t"),
         ended: Ended {
             success: Success::Ok,
             digest: Digest::of("paid"),

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use callwright::admit::ledger::{Ask, Ended, LedgerAway, Limits, RefusedCall, Report};
+use callwright::admit::ledger::{Ask, Ended, LedgerAway, Limits, RefusedCall, Report, ToolName};
 use callwright::admit::{
     AdmissionPolicy, Digest, Fingerprint, Ledger, MemoryLedger, Moment, Place, Reply, Shape,
     Success, WhenAway,
@@ -160,7 +160,7 @@ fn ask() -> Ask<'static> {
     Ask {
         at: Moment::default(),
         fingerprint: fingerprint("t", 0),
-        tool: "t",
+        tool: ToolName::new("t"),
         limits: limits(),
         runs_uncounted: false,
         refused: None,
@@ -255,7 +255,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let ask = Ask {
                     at,
                     fingerprint,
-                    tool: &tool,
+                    tool: ToolName::new(&tool),
                     limits: limits(),
                     runs_uncounted: false,
                     refused,
@@ -285,7 +285,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                 let ask = Ask {
                     at,
                     fingerprint,
-                    tool: &tool,
+                    tool: ToolName::new(&tool),
                     limits,
                     runs_uncounted: false,
                     refused: None,
@@ -299,7 +299,7 @@ fn play(ledger: &dyn Ledger, session: &str, steps: &[Step]) -> Vec<String> {
                     let report = Report {
                         turn: ruling.turn,
                         fingerprint,
-                        tool: &tool,
+                        tool: ToolName::new(&tool),
                         ended: Ended {
                             changes: *changes,
                             waits: *poller || *argument == 2,
@@ -422,7 +422,7 @@ fn a_step_is_as_small_in_a_large_round() {
         let report = Report {
             turn: ruling.turn,
             fingerprint,
-            tool: "t",
+            tool: ToolName::new("t"),
             ended: Ended {
                 success: Success::Ok,
                 digest: Digest::of("found"),
@@ -485,7 +485,7 @@ fn racer() {
     let ask = Ask {
         at,
         fingerprint: fingerprint("pay", 0),
-        tool: "pay",
+        tool: ToolName::new("pay"),
         limits,
         runs_uncounted: false,
         refused: None,

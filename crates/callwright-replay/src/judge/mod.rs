@@ -117,8 +117,10 @@ impl Judge {
                 .cache(cache.clone())
                 .ledger(std::sync::Arc::clone(&ledger))
                 .build()?,
+            // What a refusal suggests to the model is not in any report.
             gate: Gate::builder()
                 .tools(tools)
+                .without_suggestions()
                 .policy(policy)
                 .cache(cache)
                 .ledger(ledger)

@@ -178,6 +178,7 @@ impl<'a, 'r> Dialogue<'a, 'r> {
             latency_us,
             in_history,
             identity: Some(identity),
+            recorded_tool: None,
         })));
     }
 

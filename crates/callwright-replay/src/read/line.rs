@@ -7,8 +7,9 @@ use callwright::json::Value;
 use callwright::wire;
 
 use super::context::Context;
+use super::pick::text;
 use super::{Format, Reading};
-use crate::seen::{Seen, SeenCall, ToolAnswer};
+use crate::seen::{RecordedTool, Seen, SeenCall, ToolAnswer};
 
 pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut Reading<'a>) {
     context.add(&value);
@@ -16,6 +17,10 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
         Format::Event
     } else {
         Format::Call
+    };
+    let recorded_tool = match format {
+        Format::Event => recorded_tool(&value),
+        _ => None,
     };
     let recorded = match wire::recorded(value) {
         Ok(recorded) => recorded,
@@ -46,5 +51,24 @@ pub(super) fn read<'a>(value: Value<'a>, mut context: Context<'a>, reading: &mut
         latency_us: context.latency_us(),
         in_history: false,
         identity: None,
+        recorded_tool,
     })));
+}
+
+/// What the guard that wrote an event knew about the call's tool.
+fn recorded_tool<'a>(event: &Value<'a>) -> Option<RecordedTool<'a>> {
+    if text(event, "verdict") == Some("unjudged") {
+        return None;
+    }
+    let code = event
+        .get("failure")
+        .and_then(|failure| text(failure, "code"));
+    if matches!(code, Some("unknown_tool" | "unknown_tool_streak")) {
+        return Some(RecordedTool::Unknown);
+    }
+    event.get("tool_sent")?;
+    match event.get("tool")? {
+        Value::String(tool) => Some(RecordedTool::Meant(tool.clone())),
+        _ => None,
+    }
 }

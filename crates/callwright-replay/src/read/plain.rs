@@ -4,6 +4,8 @@
 //! Takes a value; returns its call, or the value again if it is anything else. Never reads a line differently from
 //! [`super::line`], which handles all cases; a property test compares the two.
 
+use std::borrow::Cow;
+
 use callwright::Call;
 use callwright::call::Arguments;
 use callwright::json::{Number, Value};
@@ -13,29 +15,31 @@ use crate::seen::{At, Seen, SeenCall, ToolAnswer};
 
 /// Reads a line.
 pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<(), Value<'a>> {
-    let members = match value {
-        Value::Object(members) if is_plain(&members) => members,
-        other => return Err(other),
+    let Value::Object(members) = value else {
+        return Err(value);
+    };
+    let Some(slots) = line_members(&members) else {
+        return Err(Value::Object(members));
     };
     let mut at = At::default();
     let mut call = Call::new("", Arguments::Absent);
     let (mut output, mut is_error, mut latency_us) = (None, false, None);
-    for (key, value) in members {
-        match (line_member(&key), value) {
-            (Some(LineMember::Tool), Value::String(tool)) => call.tool = tool,
-            (Some(LineMember::Arguments), Value::String(text)) => {
+    for (slot, (_, value)) in slots.into_iter().zip(members) {
+        match (slot, value) {
+            (LineMember::Tool, Value::String(tool)) => call.tool = tool,
+            (LineMember::Arguments, Value::String(text)) => {
                 call.arguments = Arguments::Text(text);
             }
-            (Some(LineMember::Arguments), value) => call.arguments = Arguments::Value(value),
-            (Some(LineMember::Id), id) => call.id = Some(id),
-            (Some(LineMember::Session), Value::String(session)) => at.session = Some(session),
-            (Some(LineMember::Turn), Value::Number(turn)) => at.turn = turn.as_u64(),
-            (Some(LineMember::Round), Value::Number(round)) => at.round = round.as_u64(),
-            (Some(LineMember::Model), Value::String(model)) => at.model = Some(model),
-            (Some(LineMember::Time), value) => at.time = time::read(&value),
-            (Some(LineMember::Latency), Value::Number(latency)) => latency_us = latency.as_u64(),
-            (Some(LineMember::Output), value) => output = Some(value),
-            (Some(LineMember::IsError), Value::Bool(yes)) => is_error = yes,
+            (LineMember::Arguments, value) => call.arguments = Arguments::Value(value),
+            (LineMember::Id, id) => call.id = Some(id),
+            (LineMember::Session, Value::String(session)) => at.session = Some(session),
+            (LineMember::Turn, Value::Number(turn)) => at.turn = turn.as_u64(),
+            (LineMember::Round, Value::Number(round)) => at.round = round.as_u64(),
+            (LineMember::Model, Value::String(model)) => at.model = Some(model),
+            (LineMember::Time, value) => at.time = time::read(&value),
+            (LineMember::Latency, Value::Number(latency)) => latency_us = latency.as_u64(),
+            (LineMember::Output, value) => output = Some(value),
+            (LineMember::IsError, Value::Bool(yes)) => is_error = yes,
             // A plain line has nothing else.
             _ => {}
         }
@@ -53,12 +57,13 @@ pub(super) fn read<'a>(value: Value<'a>, reading: &mut Reading<'a>) -> Result<()
         latency_us,
         in_history: false,
         identity: None,
+        recorded_tool: None,
     })));
     Ok(())
 }
 
 /// The members of a plain line.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum LineMember {
     Tool,
     Arguments,
@@ -71,6 +76,11 @@ enum LineMember {
     Latency,
     Output,
     IsError,
+}
+
+impl LineMember {
+    /// How many there are.
+    const COUNT: usize = LineMember::IsError as usize + 1;
 }
 
 /// Which member a key names. The length is checked first, so that a key is compared with few others.
@@ -91,13 +101,13 @@ fn line_member(key: &str) -> Option<LineMember> {
     }
 }
 
-/// Whether a line has a tool, and only members that are read here: each once, and of its usual type.
-fn is_plain(members: &[(std::borrow::Cow<'_, str>, Value<'_>)]) -> bool {
+/// Which members a line has, if it has a tool and only members that are read here: each once, and of its usual type.
+fn line_members(members: &[(Cow<'_, str>, Value<'_>)]) -> Option<[LineMember; LineMember::COUNT]> {
+    let mut slots = [LineMember::Tool; LineMember::COUNT];
     let mut found = 0_u16;
-    for (key, value) in members {
-        let Some(slot) = line_member(key) else {
-            return false;
-        };
+    for (at, (key, value)) in members.iter().enumerate() {
+        // There are never more than slots, since each is there once.
+        let slot = line_member(key)?;
         let fits = match (slot, value) {
             (LineMember::Tool | LineMember::Session, Value::String(_))
             | (LineMember::Id | LineMember::Time, Value::String(_) | Value::Number(_))
@@ -112,11 +122,12 @@ fn is_plain(members: &[(std::borrow::Cow<'_, str>, Value<'_>)]) -> bool {
         };
         let bit = 1 << slot as u16;
         if !fits || found & bit != 0 {
-            return false;
+            return None;
         }
         found |= bit;
+        slots[at] = slot;
     }
-    found & (1 << LineMember::Tool as u16) != 0
+    (found & (1 << LineMember::Tool as u16) != 0).then_some(slots)
 }
 
 /// A whole number far from any limit.

@@ -162,7 +162,7 @@ fn sort_out<'p>(
         let set = match (tools, &what) {
             (Tools::Given(set), _) => JudgingSet::Given(set),
             (Tools::Stored(store), Sighted::Call { seen, .. }) => {
-                JudgingSet::Shown(store.judging(offered.as_deref(), &seen.call.tool)?)
+                JudgingSet::Shown(store.judging(offered.as_deref(), seen)?)
             }
             (Tools::Stored(store), Sighted::Result(_)) => JudgingSet::Shown(store.none()?),
         };

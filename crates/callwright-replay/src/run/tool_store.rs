@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::tools::{ToolSet, declaration};
 use crate::judge::Judge;
 use crate::read::{Reader, Reading, RecordPlace};
-use crate::seen::{LONGEST_NAME, Seen};
+use crate::seen::{LONGEST_NAME, RecordedTool, Seen, SeenCall};
 use crate::source::{Input, Pieces};
 use crate::summary::Summary;
 
@@ -29,6 +29,10 @@ const MOST_DECLARED_BYTES: usize = 4 * 1024 * 1024;
 /// How many bytes of declarations are kept compiled, which takes ten to a hundred times as much. A few dozen tools
 /// account for nearly all calls.
 const MOST_COMPILED_BYTES: usize = 256 * 1024;
+
+/// How many bytes of declarations a list may have to be remembered parsed, which takes ten times as much. Requests carry
+/// a few dozen tools.
+const MOST_REMEMBERED_BYTES: usize = 256 * 1024;
 
 /// How many tools may be known before an undeclared one counts as made up.
 const MOST_UNDECLARED: usize = 2_000;
@@ -59,8 +63,10 @@ struct KnownTools {
     /// The newest declaration of each tool, and their total size.
     newest: BTreeMap<String, PackedSpec>,
     bytes: usize,
-    /// What was learned last: requests carry the same list again and again.
+    /// What was learned last, unless it is long: requests carry the same list again and again.
     last: Vec<ToolSpec>,
+    /// The names of all of them, which show what another name may mean. Compiled when a call needs it.
+    names: Option<Arc<ToolSet>>,
     /// Tools that are called but never declared.
     undeclared: BTreeSet<String>,
     compiled: CompiledSets,
@@ -146,10 +152,8 @@ impl ToolStore {
         ledger: Arc<dyn Ledger>,
     ) -> Result<Self, Error> {
         let mut store = ToolStore::of_log(policy, ledger);
-        let names = tools
-            .iter()
-            .map(|tool| ToolSpec::without_schema(&*tool.name));
-        store.given = Some(Arc::new(store.compile(names.collect(), false)?));
+        let names = tools.iter().map(only_named).collect();
+        store.given = Some(Arc::new(store.compile(names, false)?));
         let packed = tools
             .into_iter()
             .map(|tool| (tool.name.clone(), PackedSpec::new(tool)));
@@ -223,8 +227,9 @@ impl ToolStore {
     pub(super) fn judging(
         &self,
         offered: Option<&[ToolSpec]>,
-        tool: &str,
+        call: &SeenCall<'_>,
     ) -> Result<Arc<ToolSet>, Error> {
+        let tool = call.call.tool.as_ref();
         if let Some(offered) = offered {
             // If two have the same name, the last one counts. A name that is not offered may be meant for one that
             // is.
@@ -240,6 +245,25 @@ impl ToolStore {
             let tools = || meant.into_values().cloned().collect();
             return self.compiled(&mut self.known(), hasher.digest(), true, tools);
         }
+        let declares = |name: &str| self.known().newest.contains_key(name);
+        match &call.recorded_tool {
+            // Given tools are complete by themselves.
+            Some(recorded) if self.given.is_none() && !declares(tool) => match recorded {
+                RecordedTool::Meant(meant) if declares(meant) => self.judging_name(meant),
+                RecordedTool::Unknown if !self.known().newest.is_empty() => {
+                    self.judging_other_name(&self.names()?, tool)
+                }
+                _ => self.judging_name(tool),
+            },
+            _ => self.judging_name(tool),
+        }
+    }
+
+    /// What judges a call of this tool, if nothing else is known about it.
+    ///
+    /// # Errors
+    /// See [`ToolStore::judging`].
+    pub(super) fn judging_name(&self, tool: &str) -> Result<Arc<ToolSet>, Error> {
         let mut known = self.known();
         let hash = xxh3_64(tool.as_bytes());
         if let Some(set) = known.compiled.sets.get(&hash) {
@@ -250,16 +274,7 @@ impl ToolStore {
         }
         if let Some(given) = &self.given {
             drop(known);
-            let call = Call::new(tool, Arguments::Absent);
-            let verdict = given.judge().gate().judge(&call);
-            let meant = verdict
-                .tool()
-                .map(Tool::name)
-                .filter(|meant| *meant != tool);
-            return match meant {
-                Some(meant) => self.judging(None, meant),
-                None => Ok(Arc::clone(given)),
-            };
+            return self.judging_other_name(given, tool);
         }
         let has_room = known.newest.len() + known.undeclared.len() < MOST_UNDECLARED;
         if known.undeclared.contains(tool) || (has_room && tool.len() <= LONGEST_NAME) {
@@ -268,6 +283,29 @@ impl ToolStore {
             return self.compiled(&mut known, hash, false, || vec![own]);
         }
         self.compiled(&mut known, 0, true, Vec::new)
+    }
+
+    /// What judges a call of a name that no tool has: the tool that it means, or all names.
+    fn judging_other_name(&self, names: &Arc<ToolSet>, name: &str) -> Result<Arc<ToolSet>, Error> {
+        let call = Call::new(name, Arguments::Absent);
+        let verdict = names.judge().gate().judge(&call);
+        let meant = verdict.tool().map(Tool::name);
+        match meant.filter(|meant| *meant != name) {
+            Some(meant) => self.judging_name(meant),
+            None => Ok(Arc::clone(names)),
+        }
+    }
+
+    /// The names of all tools that the log has declared so far.
+    fn names(&self) -> Result<Arc<ToolSet>, Error> {
+        let mut known = self.known();
+        if let Some(names) = &known.names {
+            return Ok(Arc::clone(names));
+        }
+        let all = known.newest.values().map(|it| only_named(&it.rest));
+        let names = Arc::new(self.compile(all.collect(), false)?);
+        known.names = Some(Arc::clone(&names));
+        Ok(names)
     }
 
     /// No tools: used where it does not matter.
@@ -300,14 +338,22 @@ impl ToolStore {
     }
 }
 
+/// A tool without its schemas: what decides whether a name means it.
+fn only_named(tool: &ToolSpec) -> ToolSpec {
+    let mut named = ToolSpec::without_schema(&*tool.name);
+    (named.effect, named.declared_by) = (tool.effect, tool.declared_by);
+    named
+}
+
 impl KnownTools {
     fn learn(&mut self, tools: &[ToolSpec]) {
         if self.last == tools {
             return;
         }
-        self.last = tools.to_vec();
+        let mut list_bytes = 0;
         for tool in tools.iter().filter(|tool| tool.name.len() <= LONGEST_NAME) {
             let packed = PackedSpec::new(tool.clone());
+            list_bytes += packed.bytes();
             let before = self.newest.get(&tool.name);
             if before == Some(&packed) {
                 continue;
@@ -316,9 +362,14 @@ impl KnownTools {
             if bytes <= MOST_DECLARED_BYTES {
                 self.bytes = bytes;
                 self.newest.insert(tool.name.clone(), packed);
+                self.names = None;
                 self.undeclared.remove(&tool.name);
                 self.compiled.sets.remove(&xxh3_64(tool.name.as_bytes()));
             }
+        }
+        self.last.clear();
+        if list_bytes <= MOST_REMEMBERED_BYTES {
+            self.last.extend_from_slice(tools);
         }
     }
 }

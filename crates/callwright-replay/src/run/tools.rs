@@ -52,7 +52,7 @@ impl Tools {
     pub(super) fn judging(&self, tool: &str) -> Option<Arc<ToolSet>> {
         match self {
             Tools::Given(set) => Some(Arc::clone(set)),
-            Tools::Stored(store) => store.judging(None, tool).ok(),
+            Tools::Stored(store) => store.judging_name(tool).ok(),
         }
     }
 

@@ -41,7 +41,11 @@ impl<K: Ord, V> SortedMap<K, V> {
         K: Borrow<Q>,
     {
         match self {
-            SortedMap::Few(list) => find(list, key).ok().map(|at| &list[at].1),
+            SortedMap::Few(list) => {
+                let mut list = list.iter();
+                list.find(|(known, _)| known.borrow() == key)
+                    .map(|(_, value)| value)
+            }
             SortedMap::Many(tree) => tree.get(key),
         }
     }
@@ -51,7 +55,12 @@ impl<K: Ord, V> SortedMap<K, V> {
         K: Borrow<Q>,
     {
         match self {
-            SortedMap::Few(list) => find(list, key).ok().map(|at| &mut list[at].1),
+            // Most of them differ in length, which shows at once that they are not equal.
+            SortedMap::Few(list) => {
+                let mut list = list.iter_mut();
+                list.find(|(known, _)| (*known).borrow() == key)
+                    .map(|(_, value)| value)
+            }
             SortedMap::Many(tree) => tree.get_mut(key),
         }
     }

@@ -7,7 +7,7 @@ mod properties;
 
 use callwright::call::{Arguments, Completeness};
 use callwright_replay::read::{Reader, Reading, RecordPlace};
-use callwright_replay::seen::{At, Seen, ToolAnswer};
+use callwright_replay::seen::{At, RecordedTool, Seen, ToolAnswer};
 use serde_json::{Value, json};
 
 /// What a record shows, as JSON.
@@ -52,6 +52,11 @@ fn seen(seen: &Seen<'_>) -> Value {
             value["answer"] = call.answer.as_ref().map(answer).unwrap_or_default();
             value["latency_us"] = call.latency_us.into();
             value["in_history"] = call.in_history.into();
+            value["recorded_tool"] = match &call.recorded_tool {
+                None => Value::Null,
+                Some(RecordedTool::Meant(tool)) => json!({"meant": tool}),
+                Some(RecordedTool::Unknown) => "unknown".into(),
+            };
             value
         }
         Seen::Result(result) => {

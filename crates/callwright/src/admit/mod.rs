@@ -181,7 +181,8 @@ impl Admission {
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let outcome = || checked.outcome_of(arguments).clone();
-        let ended = ended(tool, self.limits(Some(tool)), checked, outcome);
+        let limits = self.limits(Some(tool));
+        let ended = ended(tool, limits, checked, outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
@@ -194,7 +195,7 @@ impl Admission {
         let report = Report {
             turn: place.at.turn,
             fingerprint,
-            tool: tool.name(),
+            tool: limits.name(tool.name()),
             ended,
             beginning: beginning.as_deref().unwrap_or_default(),
         };
@@ -224,7 +225,7 @@ impl Admission {
         let objection = Objection {
             // Only called with a reason.
             reason: ruling.reason.unwrap_or(Reason::Budget),
-            tool: ask.tool.to_owned(),
+            tool: ask.tool.as_str().to_owned(),
             once: tool.is_some_and(Tool::is_once),
             fingerprint: Some(ask.fingerprint),
             count: ruling.count,
@@ -245,7 +246,7 @@ impl Admission {
         } else {
             return None;
         };
-        Some(Notice::new(reason, ask.tool, count))
+        Some(Notice::new(reason, ask.tool.as_str(), count))
     }
 
     /// The notice for a call that is refused for its arguments, again.
@@ -261,7 +262,7 @@ impl Admission {
         } else {
             return None;
         };
-        Some(Notice::new(reason, ask.tool, count))
+        Some(Notice::new(reason, ask.tool.as_str(), count))
     }
 
     /// The notice that goes with the result of a call.
@@ -292,7 +293,7 @@ impl Admission {
         } else {
             return None;
         };
-        Some(Notice::new(reason, report.tool, count))
+        Some(Notice::new(reason, report.tool.as_str(), count))
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::ledger::{Ask, Ended, Limits, RefusedCall, Report};
-use super::{Admission, Fingerprint, Outcome, Place, digest, ended, identify};
+use super::ledger::{Ask, Ended, Limits, RefusedCall, Report, ToolName};
+use super::{Admission, Digest, Fingerprint, Outcome, Place, digest, ended, identify};
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
@@ -16,6 +16,7 @@ use crate::vocabulary::{Cause, Checked, Failure};
 #[derive(Debug, Clone)]
 pub struct Recalled<'c> {
     tool: Cow<'c, str>,
+    tool_digest: Digest,
     fingerprint: Fingerprint,
     limits: Limits,
     refused: Option<RefusedCall>,
@@ -42,10 +43,11 @@ impl Admission {
         tool: impl FnOnce() -> Option<&'t Tool>,
         place: Place<'_>,
     ) -> Option<Failure> {
+        let name = ToolName::with_digest(&call.tool, Some(call.tool_digest));
         let ask = Ask {
             at: place.at,
             fingerprint: call.fingerprint,
-            tool: &call.tool,
+            tool: name,
             limits: call.limits,
             runs_uncounted: true,
             refused: call.refused,
@@ -53,7 +55,7 @@ impl Admission {
         let report = call.ended.map(|ended| Report {
             turn: place.at.turn,
             fingerprint: call.fingerprint,
-            tool: &call.tool,
+            tool: name,
             ended,
             // The model of a recording gets no messages.
             beginning: "",
@@ -79,6 +81,7 @@ impl Admission {
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         Recalled {
             fingerprint: identify(call, verdict, &name, shape),
+            tool_digest: limits.name(&name).digest(),
             tool: name,
             limits: limits.limits,
             refused: refused(verdict),
@@ -99,12 +102,13 @@ impl Admission {
         fingerprint: Fingerprint,
         place: Place<'_>,
     ) -> Ask<'q> {
+        let limits = self.limits(tool);
         Ask {
             at: place.at,
             fingerprint,
-            tool: tool.map_or(&call.tool, Tool::name),
-            limits: self.limits(tool).limits,
-            runs_uncounted: self.limits(tool).runs_uncounted,
+            tool: limits.name(tool.map_or(&call.tool, Tool::name)),
+            limits: limits.limits,
+            runs_uncounted: limits.runs_uncounted,
             refused: refused(verdict),
         }
     }

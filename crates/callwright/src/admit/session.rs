@@ -64,26 +64,7 @@ pub struct Session {
 impl Session {
     /// Decides whether this call may run. If so, it is counted.
     pub(crate) fn open(&mut self, ask: &Ask<'_>) -> Ruling {
-        self.open_of(Digest::of(ask.tool), ask)
-    }
-
-    /// Records the outcome of an admitted call.
-    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
-        self.close_of(Digest::of(report.tool), report)
-    }
-
-    /// Both steps at once, for a recorded call.
-    pub(crate) fn relive(&mut self, ask: &Ask<'_>, report: Option<&Report<'_>>) -> Ruling {
-        let tool = Digest::of(ask.tool);
-        let ruling = self.open_of(tool, ask);
-        if let (None, Some(report)) = (ruling.reason, report) {
-            let turn = ruling.turn;
-            self.close_of(tool, &Report { turn, ..*report });
-        }
-        ruling
-    }
-
-    fn open_of(&mut self, tool: Digest, ask: &Ask<'_>) -> Ruling {
+        let tool = ask.tool.digest();
         self.enter(ask.at);
         let entry = self.entries.get(&ask.fingerprint);
         let mut ruling = self.facts(ask, tool, entry);
@@ -106,7 +87,19 @@ impl Session {
         ruling
     }
 
-    fn close_of(&mut self, tool: Digest, report: &Report<'_>) -> Noted {
+    /// Both steps at once, for a recorded call.
+    pub(crate) fn relive(&mut self, ask: &Ask<'_>, report: Option<&Report<'_>>) -> Ruling {
+        let ruling = self.open(ask);
+        if let (None, Some(report)) = (ruling.reason, report) {
+            let turn = ruling.turn;
+            self.close(&Report { turn, ..*report });
+        }
+        ruling
+    }
+
+    /// Records the outcome of an admitted call.
+    pub(crate) fn close(&mut self, report: &Report<'_>) -> Noted {
+        let tool = report.tool.digest();
         if report.turn != self.turn {
             // The user has sent a message in the meantime; this outcome belongs to an earlier turn.
             return Noted::default();

@@ -22,11 +22,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger::Limits;
+use super::ledger::{Limits, ToolName};
 use super::names::Names;
 use crate::json::Path;
 use crate::nearest::has_word;
-use crate::vocabulary::{LOOKING, ToolSpec, word_list};
+use crate::vocabulary::{Digest, LOOKING, ToolSpec, word_list};
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,6 +201,7 @@ impl AdmissionPolicy {
     /// The limits of an unknown tool's calls.
     pub(crate) fn for_any(&self) -> ToolLimits {
         ToolLimits {
+            digest: None,
             limits: Limits::from(self),
             calls: self.tool_calls,
             steps: false,
@@ -225,6 +226,7 @@ impl AdmissionPolicy {
         let waits = || may_wait && waits_by_name(name);
         let calls = own().find_map(|own| own.calls).unwrap_or(self.tool_calls);
         ToolLimits {
+            digest: Some(Digest::of(name)),
             limits: Limits {
                 budget: own().find_map(|own| own.budget).unwrap_or(usual),
                 once: tool.is_once(),
@@ -248,6 +250,8 @@ impl AdmissionPolicy {
 /// The limits of one tool's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolLimits {
+    /// The digest of its name; `None` for tools that do not exist.
+    digest: Option<Digest>,
     /// What the ledger decides by.
     pub(crate) limits: Limits,
     pub(crate) calls: Steps,
@@ -257,6 +261,13 @@ pub(crate) struct ToolLimits {
     pub(crate) runs_uncounted: bool,
     /// Arguments that are left out of the fingerprint.
     pub(crate) volatile: Vec<Path>,
+}
+
+impl ToolLimits {
+    /// The name of the tool that has these limits.
+    pub(crate) fn name<'n>(&self, name: &'n str) -> ToolName<'n> {
+        ToolName::with_digest(name, self.digest)
+    }
 }
 
 /// Words in the name of a tool that sets something others read.

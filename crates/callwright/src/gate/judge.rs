@@ -182,7 +182,7 @@ fn heal<'c>(
         Healing::Refused(failure) => return Err(stopped.refuse(*failure)),
         Healing::Hopeless => {}
     }
-    let proposed = if cap < Grade::Guess {
+    let proposed = if gate.suggests() && cap < Grade::Guess {
         let terms = Terms {
             cap: Grade::Guess,
             only_proposes: true,

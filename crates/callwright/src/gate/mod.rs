@@ -53,6 +53,8 @@ pub struct Gate {
     /// The default, then the tools with their own setting.
     repair: RepairPolicy,
     own_repair: AHashMap<String, RepairPolicy>,
+    /// Whether refusals carry the edits of a bolder repair as suggestions.
+    suggests: bool,
     pub(crate) admission: Admission,
     /// The default, then the tools with their own advice.
     advice: Advice,
@@ -68,6 +70,7 @@ pub struct GateBuilder {
     policy: Policy,
     cache: Option<SchemaCache>,
     ledger: Option<Arc<dyn Ledger>>,
+    is_terse: bool,
 }
 
 impl Gate {
@@ -236,6 +239,10 @@ impl Gate {
         own.unwrap_or(&self.repair).cap(tool)
     }
 
+    pub(crate) fn suggests(&self) -> bool {
+        self.suggests
+    }
+
     pub(crate) fn tool_set(&self) -> &ToolSet {
         &self.tools
     }
@@ -294,6 +301,13 @@ impl GateBuilder {
         self
     }
 
+    /// Leaves the edits of a bolder repair out of refusals. For callers that show no refusal to a model: looking for them is
+    /// a second search.
+    pub fn without_suggestions(mut self) -> Self {
+        self.is_terse = true;
+        self
+    }
+
     /// Compiles the tools. A schema that does not compile quarantines only its own tool, see [`Tool::quarantined`].
     ///
     /// # Errors
@@ -331,6 +345,7 @@ impl GateBuilder {
             limits: self.limits,
             repair: self.policy.repair,
             own_repair,
+            suggests: !self.is_terse,
             admission,
             advice: self.policy.advice,
             own_advice,

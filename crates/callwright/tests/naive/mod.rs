@@ -96,9 +96,9 @@ impl Naive {
             turn: self.turn,
             refused_rounds: self.refused_rounds(),
             turn_calls: self.turn_calls() + 1,
-            tool_calls: self.tool_calls(ask.tool) + 1,
+            tool_calls: self.tool_calls(ask.tool.as_str()) + 1,
             unknown_rounds: self.unknown_rounds() + 1,
-            error_rounds: match (self.errors(ask.tool), ask.refused) {
+            error_rounds: match (self.errors(ask.tool.as_str()), ask.refused) {
                 (Some((digest, _)), Some(refused)) if digest != refused.digest => 0,
                 (Some((_, rounds)), _) => rounds,
                 (None, _) => 0,
@@ -120,7 +120,7 @@ impl Naive {
                 if self.turn_calls() < limits.turn_calls {
                     self.add(Fact::Outcome(Outcome {
                         fingerprint: call,
-                        tool: ask.tool.to_owned(),
+                        tool: ask.tool.as_str().to_owned(),
                         digest: refused.digest,
                         kind: if refused.unknown_tool {
                             Kind::Unknown
@@ -150,7 +150,7 @@ impl Naive {
         };
         if let Some((reason, count)) = objection {
             ruling.last = match reason {
-                Reason::ErrorStreak => self.last_of_tool(ask.tool).unwrap_or_default(),
+                Reason::ErrorStreak => self.last_of_tool(ask.tool.as_str()).unwrap_or_default(),
                 _ => self.last_of_call(call).unwrap_or_default(),
             };
             ruling.reason = Some(reason);
@@ -165,7 +165,7 @@ impl Naive {
             }
             self.add(Fact::Ran {
                 fingerprint: call,
-                tool: ask.tool.to_owned(),
+                tool: ask.tool.as_str().to_owned(),
             });
         }
         ruling
@@ -201,7 +201,7 @@ impl Naive {
             } else {
                 0
             },
-            error_rounds: match self.errors(report.tool) {
+            error_rounds: match self.errors(report.tool.as_str()) {
                 _ if !failed => 0,
                 Some((digest, rounds)) if digest == report.ended.digest => rounds + 1,
                 _ => 1,
@@ -211,7 +211,7 @@ impl Naive {
         };
         self.add(Fact::Outcome(Outcome {
             fingerprint: call,
-            tool: report.tool.to_owned(),
+            tool: report.tool.as_str().to_owned(),
             digest: report.ended.digest,
             kind: if failed { Kind::Error } else { Kind::Ok },
             changes: report.ended.changes,
@@ -232,7 +232,7 @@ impl Naive {
         if self.turn_calls() >= limits.turn_calls {
             return Some((Reason::TurnCalls, self.turn_calls()));
         }
-        if self.tools.iter().any(|tool| tool == ask.tool) || self.once.contains(&call) {
+        if self.tools.iter().any(|tool| tool == ask.tool.as_str()) || self.once.contains(&call) {
             return None;
         }
         let says_nothing = self
@@ -277,12 +277,14 @@ impl Naive {
         if calls >= budget {
             return Some((Reason::Budget, calls));
         }
-        let errors = self.errors(ask.tool).map_or(0, |(_, rounds)| rounds);
+        let errors = self
+            .errors(ask.tool.as_str())
+            .map_or(0, |(_, rounds)| rounds);
         if errors > 0 && errors + 1 >= limits.error_streak {
             return Some((Reason::ErrorStreak, errors));
         }
-        (self.tool_calls(ask.tool) >= limits.tool_calls)
-            .then(|| (Reason::ToolCalls, self.tool_calls(ask.tool)))
+        (self.tool_calls(ask.tool.as_str()) >= limits.tool_calls)
+            .then(|| (Reason::ToolCalls, self.tool_calls(ask.tool.as_str())))
     }
 
     fn last_bound(&self, ask: &Ask<'_>) -> Option<(Reason, u32)> {

@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
     use crate::admit::Shape;
-    use crate::admit::ledger::{Limits, Moment};
+    use crate::admit::ledger::{Limits, Moment, ToolName};
     use crate::json::Value;
     use crate::vocabulary::Fingerprint;
 
@@ -250,7 +250,7 @@ mod tests {
                 round: Some(0),
             },
             fingerprint: Fingerprint::of("t", &Value::Number(argument.into()), &Shape::default()),
-            tool: "t",
+            tool: ToolName::new("t"),
             limits: Limits {
                 budget,
                 most_refusals: 2_000,

@@ -8,14 +8,13 @@
 mod evictions;
 mod memory;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub use memory::MemoryLedger;
 
 use super::session::Session;
 use super::thresholds::AdmissionPolicy;
 pub use crate::vocabulary::Reply;
-use crate::vocabulary::as_digest;
 use crate::vocabulary::place::number_as_text;
 use crate::vocabulary::{Digest, Fingerprint, Moment, Reason, Success};
 
@@ -86,6 +85,42 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 #[error("the ledger cannot be reached: {0}")]
 pub struct LedgerAway(pub String);
 
+/// The name of a tool, remembered by its digest: short, and the same everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolName<'a> {
+    name: &'a str,
+    digest: Digest,
+}
+
+impl<'a> ToolName<'a> {
+    /// A tool of this name, which need not exist.
+    pub fn new(name: &'a str) -> Self {
+        ToolName::with_digest(name, None)
+    }
+
+    /// The same if the digest may be known: it takes a while to compute.
+    pub(crate) fn with_digest(name: &'a str, known: Option<Digest>) -> Self {
+        let digest = known.unwrap_or_else(|| Digest::of(name));
+        ToolName { name, digest }
+    }
+
+    /// The name.
+    pub fn as_str(self) -> &'a str {
+        self.name
+    }
+
+    /// The digest of the name.
+    pub fn digest(self) -> Digest {
+        self.digest
+    }
+}
+
+impl Serialize for ToolName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.digest.serialize(serializer)
+    }
+}
+
 /// A question to the ledger, with all the limits that decide it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ask<'a> {
@@ -93,9 +128,8 @@ pub struct Ask<'a> {
     pub at: Moment,
     /// The identity of the call.
     pub fingerprint: Fingerprint,
-    /// The name of the tool, remembered by its digest.
-    #[serde(serialize_with = "as_digest")]
-    pub tool: &'a str,
+    /// The tool.
+    pub tool: ToolName<'a>,
     /// The limits that apply to it.
     pub limits: Limits,
     /// Whether the call runs even if the ledger cannot be reached. If not, a failed step must not count.
@@ -169,9 +203,8 @@ pub struct Report<'a> {
     pub turn: Option<u64>,
     /// The identity of the call.
     pub fingerprint: Fingerprint,
-    /// The name of the tool, remembered by its digest.
-    #[serde(serialize_with = "as_digest")]
-    pub tool: &'a str,
+    /// The tool.
+    pub tool: ToolName<'a>,
     /// How it ended.
     #[serde(flatten)]
     pub ended: Ended,
