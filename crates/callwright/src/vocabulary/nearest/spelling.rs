@@ -77,9 +77,10 @@ fn spelt(name: &str) -> String {
     out
 }
 
-/// Whether one name is another with one typing error: a letter too many, too few, wrong or swapped with its neighbour, in a
-/// name of at least five letters. More than one letter is as often as not another word (`min`, `max`; `paid`, `unpaid`), digits
-/// are never typing errors, and neither is a correct word.
+/// Whether one name is another with one typing error: a letter too many, too few, wrong or swapped with its neighbour. The name
+/// that is meant has at least five letters (`limt` may be `limit`), since in shorter ones another letter is as often as not
+/// another word (`min`, `max`), and so is more than one letter (`paid`, `unpaid`). Digits are never typing errors, and neither is
+/// a correct word.
 pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
     const SHORTEST: usize = 5;
     // A punctuation mark may reverse the meaning of a name: `price>`, `!scopes`.
@@ -88,7 +89,7 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
         others.collect::<String>()
     };
     let (left, right) = (sent.to_lowercase(), meant.to_lowercase());
-    left.len().min(right.len()) >= SHORTEST
+    right.len() >= SHORTEST
         && left.chars().next() == right.chars().next()
         && left.len().max(right.len()) <= 128
         && signs(&left) == signs(&right)
@@ -97,14 +98,17 @@ pub(crate) fn is_slip(sent: &str, meant: &str) -> bool {
 }
 
 /// Whether two names have the same words except for one that is misspelt: it begins with the same letter, since a letter in
-/// front may reverse the meaning (`asynchronous`), and it is not a correct word (`county`, `passed`).
+/// front may reverse the meaning (`asynchronous`), it has at least four letters (`min_id`, `mid_id`), and it is not a correct
+/// word (`county`, `passed`).
 fn is_slip_within_words(sent: &[String], meant: &[String]) -> bool {
+    const SHORTEST: usize = 4;
     let mut differing = sent.iter().zip(meant).filter(|(sent, meant)| sent != meant);
     sent.len() != meant.len()
         || differing.all(|(sent, meant)| {
             let plural = is_plural(sent, meant) || is_plural(meant, sent);
             let same_start = sent.chars().next() == meant.chars().next();
-            same_start && !is_other_role(sent, meant) && (plural || !is_english_word(sent))
+            let is_misspelt = meant.len() >= SHORTEST && !is_english_word(sent);
+            same_start && !is_other_role(sent, meant) && (plural || is_misspelt)
         })
 }
 
@@ -118,7 +122,8 @@ fn is_plural(word: &str, of: &str) -> bool {
     word.strip_suffix('s') == Some(of)
 }
 
-/// Whether this is an English word that is one letter away from another one. The list is sorted, one word per line.
+/// Whether this is an English word that is one letter away from another one. Almost any short word is, so the list has all
+/// words of three and four letters, also common abbreviations and names (`addr`, `perl`). It is sorted, one word per line.
 pub(crate) fn is_english_word(word: &str) -> bool {
     const WORDS: &str = include_str!("near_words.txt");
     let (mut low, mut high) = (0, WORDS.len());
@@ -159,6 +164,9 @@ mod tests {
             ("qurey", "query"),
             ("customer_adress", "customer_address"),
             ("limits", "limit"),
+            ("limitt", "limit"),
+            ("limt", "limit"),
+            ("pge_size", "page_size"),
         ] {
             assert!(is_slip(sent, meant), "{sent} {meant}");
         }
@@ -169,6 +177,15 @@ mod tests {
             ("synchronous", "asynchronous"),
             ("run_typical", "run_atypical"),
             ("order1", "order2"),
+            ("stat", "state"),
+            ("char", "chart"),
+            ("perl", "pearl"),
+            ("plan_id", "plane_id"),
+            ("raw_limit", "row_limit"),
+            ("in_use_by", "is_use_by"),
+            ("date_form", "date_from"),
+            ("pathh", "path"),
+            ("sze", "size"),
         ] {
             assert!(!is_slip(sent, meant), "{sent} {meant}");
         }
