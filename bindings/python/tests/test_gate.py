@@ -471,5 +471,5 @@ def test_a_file_of_events_that_cannot_be_opened_is_named(tmp_path: Path) -> None
 
 
 def test_an_option_of_the_wrong_type_is_named() -> None:
-    with pytest.raises(callwright.Error, match='^sessions: invalid type: string "ten", expected a whole number$'):
+    with pytest.raises(callwright.Error, match='^sessions: expected a whole number, got "ten"$'):
         callwright.Gate([], sessions="ten")  # type: ignore[arg-type]
