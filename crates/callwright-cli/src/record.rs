@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use callwright::event::{JsonLines, Sink, Values};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::input::shown;
 use crate::mcp::tell;
 
 /// How many tool lists are remembered, by their hashes. Beyond that, a list may be recorded twice.
@@ -41,7 +42,7 @@ pub(crate) fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, To
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).with_context(|| {
-        let path = path.display();
+        let path = shown(path);
         format!("cannot write records to {path}; check the path and its permissions")
     })?;
     let record = RecordFile(Arc::new(Mutex::new(file)));
