@@ -280,5 +280,8 @@ test('what is wrong with an outcome is named', async () => {
   assert.throws(() => opened().fail({ kind: 'reported', detail: 5 }), {
     message: 'failed.detail: expected a string, got 5',
   });
+  for (const reply of [undefined, 'go', {}, { allowTool: 5 }, { allowOnce: 'a', allowTool: 'b' }]) {
+    await assert.rejects(gate.answer('s', reply), { message: /^a reply must be 'stop', / });
+  }
   await assert.rejects(gate.flush('soon'), { message: 'timeoutMs must be a number of milliseconds, not "soon"' });
 });
