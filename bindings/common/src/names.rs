@@ -1,5 +1,6 @@
 //! Looks up the names that callers of all languages use. An unknown name is an error that lists the known ones.
 
+use callwright::check::FindingKind;
 use callwright::event::Values;
 use callwright::failure::Next;
 use callwright::feedback::Style;
@@ -47,6 +48,14 @@ pub fn effect(name: &str) -> Result<Effect, Fault> {
 /// Fails if the choice is unknown.
 pub fn values(name: &str) -> Result<Values, Fault> {
     named("choice of values", name, &Values::ALL)
+}
+
+/// What is wrong with a result: `schema_mismatch`, `partial_data`, `semantic_garbage`.
+///
+/// # Errors
+/// Fails if the class is unknown.
+pub(crate) fn finding(class: &str) -> Result<FindingKind, Fault> {
+    named("class of finding", class, &FindingKind::ALL)
 }
 
 /// What the model should do next: `fix_arguments`, `ask_user`, …

@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use callwright::check::{Finding, FindingKind, ToolFailure};
+use callwright::check::{Finding, ToolFailure};
 use callwright::json::Path;
 use serde::Deserialize;
 
@@ -13,11 +13,23 @@ use crate::{Fault, names};
 /// The timeout that is reported if none is given.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 
+/// The kinds of failure.
+const KINDS: [&str; 8] = [
+    "reported",
+    "transient",
+    "internal",
+    "panicked",
+    "defect",
+    "timed_out",
+    "cancelled",
+    "not_started",
+];
+
 /// Why a tool did not answer.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FailedOutcome {
-    /// `reported`, `transient`, `internal`, `panicked`, `defect`, `timed_out`, `cancelled` or `not_started`.
+    /// One of [`KINDS`].
     pub kind: String,
     /// The tool's own code.
     pub code: Option<String>,
@@ -72,7 +84,12 @@ impl FailedOutcome {
             }
             "cancelled" => ToolFailure::cancelled(),
             "not_started" => ToolFailure::not_started(),
-            other => return Err(format!("unknown kind of failure `{other}`")),
+            other => {
+                let known = KINDS.join(", ");
+                return Err(format!(
+                    "unknown kind of failure `{other}`; known are {known}"
+                ));
+            }
         };
         if let Some(told) = self.for_operator {
             failure = failure.caused_by(&io::Error::other(told));
@@ -121,11 +138,8 @@ impl FindingOutcome {
     /// # Errors
     /// Fails if the class or the next step is unknown.
     pub fn into_core(self) -> Result<Finding, Fault> {
-        let kind = FindingKind::ALL
-            .iter()
-            .find(|(name, _)| *name == self.class);
-        let (_, kind) = kind.ok_or_else(|| format!("unknown class of finding `{}`", self.class))?;
-        let mut finding = Finding::new(*kind, self.code, self.detail);
+        let kind = names::finding(&self.class)?;
+        let mut finding = Finding::new(kind, self.code, self.detail);
         if let Some(hint) = self.hint {
             finding = finding.with_hint(hint);
         }

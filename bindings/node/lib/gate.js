@@ -116,7 +116,11 @@ class Gate {
 
   /** A user's answer to a question that a refusal asked: `{allowOnce: fingerprint}`, `{allowTool: name}` or `'stop'`. */
   async answer(session, reply) {
-    const known = reply === 'stop' ? reply : { allow_once: reply.allowOnce, allow_tool: reply.allowTool };
+    const { allowOnce: allow_once, allowTool: allow_tool } = reply ?? {};
+    if (reply !== 'stop' && [allow_once, allow_tool].filter((name) => typeof name === 'string').length !== 1) {
+      throw new TypeError("a reply must be 'stop', { allowOnce: fingerprint } or { allowTool: name }");
+    }
+    const known = reply === 'stop' ? reply : { allow_once, allow_tool };
     const text = checked(() => toText(known));
     await checked(() => this.native.answer(wholeText(session, 'the session'), text));
   }

@@ -36,7 +36,7 @@ class ToolDefinition {
     if (!validate) return { value: args };
     const result = await validate(args);
     if (!result.issues) return { value: result.value };
-    return { objections: result.issues.map(objection) };
+    return { objections: result.issues.map((issue) => objection(issue, args)) };
   }
 
   toJSON() {
@@ -46,9 +46,17 @@ class ToolDefinition {
   }
 }
 
-/** An issue of a Standard Schema, with its place as a JSON Pointer. */
-function objection({ path = [], message }) {
+/**
+ * An issue of a Standard Schema, with its place as a JSON Pointer. The model wrote a number, so it is not told of a
+ * bigint, which is what a type such as `z.number()` finds in place of one that would have to be rounded.
+ */
+function objection({ path = [], message }, args) {
   const keys = path.map((step) => String(typeof step === 'object' ? step.key : step));
+  const sent = keys.reduce((value, key) => value?.[key], args);
+  if (typeof sent === 'bigint' && /bigint/i.test(message)) {
+    const most = Number.MAX_SAFE_INTEGER;
+    message = `expected a number from -${most} to ${most}, received ${sent}`;
+  }
   return { path: keys.map((key) => `/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''), message };
 }
 

@@ -242,7 +242,9 @@ impl Gate {
         random: f64,
         retries: Option<u32>,
     ) -> PyResult<Option<f64>> {
-        let failure = plain::<FailedOutcome>(failed)?.into_core().map_err(fault)?;
+        let failure = plain::<FailedOutcome>("failed", failed)?
+            .into_core()
+            .map_err(fault)?;
         let (plan, tool) = self.plan(tool, None, retries)?;
         let wait = plan.wait_before_retry(runs, &failure, tool.output_policy(), random);
         Ok(wait.map(|wait| wait.as_secs_f64()))

@@ -166,13 +166,15 @@ impl Ticket {
             return Ok(settled.bind(py).clone());
         }
         let mut ran = match (failed, is_error) {
-            (Some(failed), _) => {
-                Ran::failed(plain::<FailedOutcome>(failed)?.into_core().map_err(fault)?)
-            }
+            (Some(failed), _) => Ran::failed(
+                plain::<FailedOutcome>("failed", failed)?
+                    .into_core()
+                    .map_err(fault)?,
+            ),
             (None, is_error) => outcome_of(py, output, is_error),
         };
         if let Some(finding) = finding {
-            let finding = plain::<FindingOutcome>(finding)?
+            let finding = plain::<FindingOutcome>("finding", finding)?
                 .into_core()
                 .map_err(fault)?;
             ran = ran.with_finding(Some(finding));
@@ -256,8 +258,14 @@ fn outcome_of(py: Python<'_>, output: Option<&Bound<'_, PyAny>>, is_error: bool)
     }
 }
 
-/// Plain Python data as a struct of the bindings.
-pub(crate) fn plain<T: serde::de::DeserializeOwned>(object: &Bound<'_, PyAny>) -> PyResult<T> {
+/// Plain Python data, given as an argument of this name, as a struct of the bindings.
+pub(crate) fn plain<T: serde::de::DeserializeOwned>(
+    argument: &str,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<T> {
     let text = from_python(object)?.to_string();
-    read(&text).map_err(|misfit| PyTypeError::new_err(misfit.to_string()))
+    read(&text).map_err(|misfit| {
+        let dot = if misfit.member.is_empty() { ": " } else { "." };
+        PyTypeError::new_err(format!("{argument}{dot}{misfit}"))
+    })
 }

@@ -471,5 +471,21 @@ def test_a_file_of_events_that_cannot_be_opened_is_named(tmp_path: Path) -> None
 
 
 def test_an_option_of_the_wrong_type_is_named() -> None:
-    with pytest.raises(callwright.Error, match='^sessions: invalid type: string "ten", expected a whole number$'):
+    with pytest.raises(callwright.Error, match='^sessions: expected a whole number, got "ten"$'):
         callwright.Gate([], sessions="ten")  # type: ignore[arg-type]
+
+
+def test_what_is_wrong_with_an_outcome_is_named() -> None:
+    gate = callwright.Gate([{"name": "ping", "inputSchema": {"type": "object"}}])
+    ticket = gate.open("ping", {})
+    with pytest.raises(TypeError, match="^failed.detail: expected a string, got 5$"):
+        ticket.close(failed={"kind": "reported", "detail": 5})
+    with pytest.raises(TypeError, match="^failed.extra: unknown; known are kind, code, "):
+        ticket.close(failed={"kind": "reported", "extra": 1})
+    with pytest.raises(TypeError, match="^finding: `code` is missing$"):
+        ticket.close("x", finding={"class": "partial_data"})
+    with pytest.raises(callwright.Error, match="^unknown kind of failure `sad`; known are reported, "):
+        ticket.close(failed={"kind": "sad"})
+    with pytest.raises(callwright.Error, match="^unknown class of finding `odd`; known are schema_mismatch, "):
+        ticket.close("x", finding={"class": "odd", "code": "c", "detail": "d"})
+    assert not ticket.close("x").is_error

@@ -1,12 +1,66 @@
-//! Options shared by the two HTTP guards: which clients may connect, and where the operator pages are.
+//! What the two HTTP guards share: which clients may connect, where the operator pages are, and why a guard cannot serve.
 
+use std::io;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use callwright_http::proxy::ProxyOptions;
+use callwright_http::proxy::{ProxyError, ProxyOptions};
 use clap::Args;
+use tokio::net::TcpListener;
 
+use crate::CommandOutcome;
 use crate::mcp::tell;
+
+/// Exit code when an address cannot be used.
+const NOT_SERVED: u8 = 3;
+
+/// Why a guard does not serve.
+pub(crate) enum NotServed {
+    /// An option is wrong; the sentence names it.
+    Usage(String),
+    /// The sentence says what failed.
+    Failed(String),
+}
+
+impl NotServed {
+    /// Tells the operator.
+    pub(crate) fn report(&self) -> CommandOutcome {
+        let (why, outcome) = match self {
+            NotServed::Usage(why) => (why, CommandOutcome::Malformed),
+            NotServed::Failed(why) => (why, CommandOutcome::Passed(NOT_SERVED)),
+        };
+        tell("error", why);
+        outcome
+    }
+}
+
+impl From<ProxyError> for NotServed {
+    fn from(error: ProxyError) -> Self {
+        let why = error.to_string();
+        match error {
+            ProxyError::Upstream(_) | ProxyError::Header(_) => NotServed::Usage(why),
+            _ => NotServed::Failed(why),
+        }
+    }
+}
+
+impl From<io::Error> for NotServed {
+    fn from(error: io::Error) -> Self {
+        NotServed::from(ProxyError::from(error))
+    }
+}
+
+/// Listens at the address that an option gives.
+pub(crate) async fn bind(option: &str, address: &str) -> Result<TcpListener, NotServed> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let why = |next: &str| format!("{option}: cannot listen on {address}: {error}; {next}");
+        if error.kind() == io::ErrorKind::InvalidInput {
+            NotServed::Usage(why("give an address and a port, such as 127.0.0.1:8787"))
+        } else {
+            NotServed::Failed(why("choose another address"))
+        }
+    })
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct HttpOptions {

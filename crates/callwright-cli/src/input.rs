@@ -50,6 +50,20 @@ pub(crate) fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
 
+/// The full path of a program that was given by its path; a name stays a name, for the search path to find.
+pub(crate) fn absolute_program(program: &str) -> Result<String> {
+    if Path::new(program).components().count() < 2 {
+        return Ok(program.to_owned());
+    }
+    absolute(program)
+}
+
+/// A path as it can be used from any directory.
+pub(crate) fn absolute(path: &str) -> Result<String> {
+    let whole = std::path::absolute(path).with_context(|| shown(Path::new(path)))?;
+    Ok(whole.to_string_lossy().into_owned())
+}
+
 /// Compiles tools under a policy. Warns about tools that cannot be compiled, and tools that only the policy file
 /// names.
 pub(crate) fn load_gate(
@@ -164,6 +178,9 @@ fn open_file(path: &Path, what: &str) -> Result<(File, u64)> {
         let path = shown(path);
         format!("cannot open the {what} {path}; check the path and its permissions")
     };
+    if path == Path::new("-") {
+        bail!("the {what} cannot be standard input; give a file");
+    }
     let file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {

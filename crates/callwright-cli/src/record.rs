@@ -12,6 +12,7 @@ use clap::Args;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::args::named;
+use crate::input::shown;
 use crate::mcp::tell;
 
 /// The options for the file.
@@ -73,7 +74,7 @@ fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, ToolsListed)>
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).with_context(|| {
-        let path = path.display();
+        let path = shown(path);
         format!("cannot write records to {path}; check the path and its permissions")
     })?;
     let record = RecordFile(Arc::new(Mutex::new(file)));

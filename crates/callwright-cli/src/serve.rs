@@ -8,21 +8,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use callwright::event::Sinks;
-use callwright_gateway::{Gateway, GatewayOptions, History, Loops, Mode, ProxyError, Rescue};
+use callwright_gateway::{Gateway, GatewayOptions, History, Loops, Mode, Rescue};
 use callwright_http::server::raise_open_file_limit;
 #[cfg(feature = "tls")]
 use callwright_http::tls::ServerTls;
 use clap::Args;
-use tokio::net::TcpListener;
 
 use crate::args::named;
-use crate::http_options::HttpOptions;
+use crate::http_options::{HttpOptions, NotServed, bind};
 use crate::mcp::{ended, tell, warn_of_lost_records};
 use crate::record::RecordOptions;
 use crate::{CommandOutcome, input};
 
-/// Exit code when the listen address cannot be bound.
-const NOT_SERVED: u8 = 3;
+/// The largest file of client keys: a hundred thousand of them fit.
+const LARGEST_KEY_FILE: u64 = 16 * 1024 * 1024;
 
 /// Guard an agent by sitting between it and its LLM API
 ///
@@ -183,18 +182,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<CommandOutcome> {
     warn_of_lost_records(&sinks);
     Ok(match served {
         Ok(()) => CommandOutcome::Clean,
-        Err(ProxyError::Io(error)) => {
-            let listen = &arguments.listen;
-            tell(
-                "error",
-                &format!("cannot listen on {listen}: {error}; choose another address"),
-            );
-            CommandOutcome::Passed(NOT_SERVED)
-        }
-        Err(error) => {
-            tell("error", &error.to_string());
-            CommandOutcome::Passed(NOT_SERVED)
-        }
+        Err(error) => error.report(),
     })
 }
 
@@ -202,8 +190,8 @@ async fn serve(
     arguments: &ServeArguments,
     gateway: &Gateway,
     reload: impl Fn() -> Result<()>,
-) -> Result<(), ProxyError> {
-    let listener = TcpListener::bind(&arguments.listen).await?;
+) -> Result<(), NotServed> {
+    let listener = bind("--listen", &arguments.listen).await?;
     let at = listener.local_addr()?;
     tell(
         "serving",
@@ -211,7 +199,7 @@ async fn serve(
     );
     let admin = async {
         if let Some(address) = &arguments.clients.admin {
-            let listener = TcpListener::bind(address).await?;
+            let listener = bind("--admin", address).await?;
             let at = listener.local_addr()?;
             tell("serving", &format!("status page at http://{at}/"));
             gateway.serve_admin(listener).await?;
@@ -219,7 +207,7 @@ async fn serve(
         std::future::pending().await
     };
     tokio::select! {
-        served = gateway.serve(listener, ended()) => served,
+        served = gateway.serve(listener, ended()) => Ok(served?),
         failed = admin => failed,
         () = reload_on_hangup(reload) => Ok(()),
     }
@@ -301,8 +289,7 @@ fn read_header(header: &str) -> Result<(String, String)> {
 }
 
 fn read_keys(path: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read client keys from {}", path.display()))?;
+    let text = input::read_text(path, "file of client keys", LARGEST_KEY_FILE)?;
     let keys: Vec<String> = text
         .lines()
         .map(str::trim)
@@ -312,7 +299,7 @@ fn read_keys(path: &Path) -> Result<Vec<String>> {
     if keys.is_empty() {
         bail!(
             "{} contains no client keys; put one on each line",
-            path.display()
+            input::shown(path)
         );
     }
     Ok(keys)

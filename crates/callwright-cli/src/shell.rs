@@ -62,7 +62,10 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<CommandOutcome> {
         .get_subcommands()
         .filter(|command| !command.is_hide_set());
     if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", shown(folder)))?;
+        fs::create_dir_all(folder).with_context(|| {
+            let folder = shown(folder);
+            format!("cannot create the directory {folder}; give another one with --out")
+        })?;
         write(folder, "callwright.1", &page(&whole)?)?;
         for command in commands.filter(|command| command.get_name() != "help") {
             write(

@@ -23,6 +23,19 @@ test(`Zod ${release}: schema, transformed arguments, and its own objections with
   assert.match(await hear('{"limit": 5}'), /query: Required/);
 });
 
+test(`Zod ${release}: a number that JavaScript would round is refused in words that a model knows`, async () => {
+  const { z } = await load('zod');
+  const input = z.object({ id: z.number(), list: z.array(z.object({ n: z.number() })).optional() });
+  const toolbox = new Toolbox([tool({ name: 'find', input, effect: 'read', run: ({ id }) => `${id}` })]);
+  const hear = async (args) => (await toolbox.invoke({ tool: 'find', arguments: args })).text;
+  assert.equal(await hear('{"id": 9007199254740991}'), '9007199254740991');
+  assert.match(
+    await hear('{"id": 9007199254740993}'),
+    /id: expected a number from -9007199254740991 to 9007199254740991, received 9007199254740993/,
+  );
+  assert.match(await hear('{"id": 1, "list": [{"n": -9007199254740993}]}'), /list\.0\.n: expected .* received -9007199254740993/);
+});
+
 test('a Standard Schema without JSON Schema says what is missing', { skip: release !== 'newest' && 'the same for all' }, async () => {
   const { object, string } = await load('valibot');
   assert.throws(() => tool({ name: 'x', input: object({ a: string() }) }), /valibot schema has no JSON Schema/);

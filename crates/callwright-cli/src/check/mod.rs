@@ -46,7 +46,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<CommandOutcome> {
     let table = (arguments.format == OutputFormat::Text)
         .then(|| Table::new(&gate, &stdout.lock(), arguments.style.is_some()));
     if let Some(table) = &table {
-        stdout.lock().write_all(table.header().as_bytes())?;
+        let written = stdout.lock().write_all(table.header().as_bytes());
+        written.context("cannot write the verdicts to standard output")?;
     }
     let judge = LineJudge {
         gate,

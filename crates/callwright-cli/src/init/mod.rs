@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<CommandOutcome> {
     };
     let options = options(arguments)?;
     let program = match &arguments.program {
-        Some(program) => whole_path(program)?,
+        Some(program) => input::absolute_program(program)?,
         None if arguments.undo => String::new(),
         None => own_path()?,
     };
@@ -179,15 +179,6 @@ fn options(arguments: &InitArguments) -> Result<Vec<String>> {
         "--policy".to_owned(),
         policy.to_string_lossy().into_owned(),
     ])
-}
-
-/// The full path of a program that was given by its path; a name stays a name, for the search path to find.
-fn whole_path(program: &str) -> Result<String> {
-    if Path::new(program).components().count() < 2 {
-        return Ok(program.to_owned());
-    }
-    let whole = std::path::absolute(program).with_context(|| shown(Path::new(program)))?;
-    Ok(whole.to_string_lossy().into_owned())
 }
 
 /// The path of this program. The packages for other languages start us through a script, which is an argument of their

@@ -1,10 +1,10 @@
 //! A starter policy file: every tool has its table, with the possible settings as comments.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use callwright::{Policy, ToolSpec};
 
 use crate::input::{self, shown};
@@ -32,9 +32,14 @@ pub(super) fn write(tools: &Path, file: &Path) -> Result<()> {
     // Never leave an unreadable file behind.
     Policy::from_toml(&policy).context("these tool names cannot be written into a policy file")?;
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    let mut opened = opened.with_context(|| {
-        let file = shown(file);
-        format!("cannot create {file}; remove it, or give another file with --policy")
+    let mut opened = opened.map_err(|error| {
+        let next = match error.kind() {
+            ErrorKind::AlreadyExists if file.is_dir() => "give a file with --policy",
+            ErrorKind::AlreadyExists => "remove it, or give another file with --policy",
+            ErrorKind::NotFound => "create its directory first",
+            _ => "check the path and its permissions",
+        };
+        anyhow!("cannot create {}: {error}; {next}", shown(file))
     })?;
     opened
         .write_all(policy.as_bytes())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
 use callwright_mcp::http::{
-    Options, ProxyError, bridge, raise_open_file_limit, serve as serve_http, serve_command,
+    Options, bridge, raise_open_file_limit, serve as serve_http, serve_command,
 };
 
 use callwright_live::{Live, OperatorPages};
@@ -13,9 +13,7 @@ use callwright_live::{Live, OperatorPages};
 use super::tell;
 use crate::CommandOutcome;
 use crate::args::McpArguments;
-
-/// Exit code when the listen address cannot be bound or the upstream URL is invalid.
-const NOT_SERVED: u8 = 3;
+use crate::http_options::{NotServed, bind};
 
 /// Serves clients until the program is asked to stop.
 pub(super) fn serve(
@@ -44,14 +42,11 @@ pub(super) fn serve(
         runtime.shutdown_background();
         return Ok(match bridged {
             Ok(()) => CommandOutcome::Clean,
-            Err(error) => {
-                tell("error", &error.to_string());
-                CommandOutcome::Passed(NOT_SERVED)
-            }
+            Err(error) => NotServed::from(error).report(),
         });
     };
     let served = runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(listen).await?;
+        let listener = bind("--listen", listen).await?;
         options.proxy.check_listener(&listener)?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("listening at http://{at}/"));
@@ -66,27 +61,20 @@ pub(super) fn serve(
             }
         };
         tokio::select! {
-            served = guard => served,
+            served = guard => Ok(served?),
             failed = admin => failed,
         }
     });
     Ok(match served {
         Ok(()) => CommandOutcome::Clean,
-        Err(error) => {
-            let message = match error {
-                ProxyError::Io(_) => format!("{listen}: {error}; choose another address"),
-                other => other.to_string(),
-            };
-            tell("error", &message);
-            CommandOutcome::Passed(NOT_SERVED)
-        }
+        Err(error) => error.report(),
     })
 }
 
 /// Serves the operator pages at their own address, if one is set. Returns only on failure.
-async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), ProxyError> {
+async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), NotServed> {
     if let (Some(address), Some(pages)) = (&arguments.clients.admin, options.pages) {
-        let listener = tokio::net::TcpListener::bind(address).await?;
+        let listener = bind("--admin", address).await?;
         options.proxy.check_listener(&listener)?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("status page at http://{at}/"));

@@ -120,7 +120,7 @@ fn pass<'c>(
         })));
     }
     match blank {
-        Some(Blank::Text) if !tool.only_reads() => Err(nothing_sent(tool)),
+        Some(Blank::Text) if !tool.may_be_called_blank() => Err(nothing_sent(tool)),
         Some(Blank::Null) if tool.spec().may_destroy() => Err(nothing_sent(tool)),
         _ => Ok(Valid::new(tool, arguments)),
     }

@@ -102,6 +102,12 @@ impl Tool {
             .get_or_init(|| spec.may_destroy() || spec.spends())
     }
 
+    /// Whether an empty text may stand for `{}`: nothing can have been lost, or losing it costs a read.
+    pub(crate) fn may_be_called_blank(&self) -> bool {
+        let takes_nothing = || self.schema().is_some_and(CompiledSchema::takes_nothing);
+        self.only_reads() || (!self.may_destroy_or_spend() && takes_nothing())
+    }
+
     /// Whether it has a parameter of this name, in whichever part of its schema. The schema as declared counts too: it may
     /// be in quarantine, or not be asked.
     pub(crate) fn has_parameter(&self, name: &str) -> bool {

@@ -19,6 +19,20 @@ const DEEPEST_PART: usize = 8;
 /// Keywords that contain another schema for the same object.
 const CONDITIONS: [&str; 3] = ["if", "then", "else"];
 
+/// Keywords that allow no key by themselves.
+const SILENT: [&str; 10] = [
+    "type",
+    "required",
+    "title",
+    "description",
+    "examples",
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+];
+
 /// How a schema was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Approach {
@@ -80,6 +94,25 @@ impl CompiledSchema {
         let properties = Properties::of(self, &Path::root());
         let names = || properties.names().iter().map(|name| (*name).to_owned());
         (!properties.maps.is_empty()).then(|| names().collect())
+    }
+
+    /// Whether the schema says that there are no arguments: its list of keys is empty, or it forbids all keys. Any keyword that
+    /// may allow one makes it `false`, and so does a schema that says nothing about keys.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        let Some(root) = self.root().as_object() else {
+            return false;
+        };
+        let mut forbids = false;
+        let only_forbids = root.iter().all(|(keyword, says)| {
+            let is_forbidding = match (keyword.as_str(), says) {
+                ("properties", Schema::Object(keys)) => keys.is_empty(),
+                ("additionalProperties" | "unevaluatedProperties", says) => says == false,
+                _ => false,
+            };
+            forbids |= is_forbidding;
+            is_forbidding || SILENT.contains(&keyword.as_str())
+        });
+        forbids && only_forbids
     }
 }
 

@@ -156,6 +156,11 @@ impl CompiledSchema {
         Some(self.follow(node))
     }
 
+    /// The whole schema, as it was compiled.
+    pub(super) fn root(&self) -> &Schema {
+        &self.source
+    }
+
     /// The target of a local reference; the node itself if it is not one.
     pub(crate) fn follow<'s>(&'s self, mut node: &'s Schema) -> &'s Schema {
         for _ in 0..MOST_REFERENCES {
