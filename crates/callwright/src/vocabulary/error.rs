@@ -8,56 +8,106 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// What went wrong, one sentence each.
-#[derive(Debug, thiserror::Error)]
+/// What went wrong.
+#[derive(Debug)]
 pub(crate) enum ErrorKind {
-    #[error("not JSON: {0}; a tool file is a JSON array of tools, or an object with `tools`")]
     ToolsNotJson(serde_json::Error),
-    #[error(
-        "{place}: expected a tool (an object with a `name`), found {found}; see the shapes in `callwright check --help`"
-    )]
-    NotATool { place: String, found: &'static str },
-    #[error("{place}: `{key}` must be a list of tools")]
-    ToolsNotAList { place: String, key: &'static str },
-    #[error(
-        "this is an MCP error response; save the response to a `tools/list` request that worked"
-    )]
+    NotATool {
+        place: String,
+        found: &'static str,
+    },
+    ToolsNotAList {
+        place: String,
+        key: &'static str,
+    },
     ErrorAnswer,
-    #[error("{place}: the tool has no `name`; add one, since models call tools by name")]
-    NamelessTool { place: String },
-    #[error("two tools are named {name:?}; rename or remove one, since calls could mean either")]
-    DuplicateTool { name: String },
-    #[error("not JSON at column {column}: {reason}; one call per line, as a JSON object")]
+    NamelessTool {
+        place: String,
+    },
+    DuplicateTool {
+        name: String,
+    },
     CallNotJson {
         column: usize,
         reason: String,
         /// The same message without a piece of the line.
         unquoted: String,
     },
-    #[error("{0}")]
     NotACall(String),
     #[cfg(feature = "toolbox")]
-    #[error("{0}")]
     ToolDefects(String),
     #[cfg(feature = "toolbox")]
-    #[error("cannot start the thread of a sink: {0}")]
     NoThread(std::io::Error),
     #[cfg(feature = "toolbox")]
-    #[error(
-        "`sinks` takes all sinks of a toolbox; add those of `sink` and `on` to its `Sinks::builder()`"
-    )]
     TwoSetsOfSinks,
     #[cfg(feature = "toolbox")]
-    #[error(
-        "`{name}` as arguments: a call carries an object, but this type is {found}; wrap it in a struct with a named field"
-    )]
-    ArgumentsNotAnObject { name: String, found: String },
+    ArgumentsNotAnObject {
+        name: String,
+        found: String,
+    },
     #[cfg(feature = "policy")]
-    #[error("{0}")]
     Policy(String),
     #[cfg(feature = "policy")]
-    #[error("the policy is longer than {longest} bytes; use patterns for many tools")]
-    LongPolicy { longest: usize },
+    LongPolicy {
+        longest: usize,
+    },
+}
+
+/// One sentence each.
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::ToolsNotJson(error) => write!(
+                f,
+                "not JSON: {error}; a tool file is a JSON array of tools, or an object with `tools`"
+            ),
+            ErrorKind::NotATool { place, found } => write!(
+                f,
+                "{place}: expected a tool (an object with a `name`), found {found}; see the shapes in `callwright check --help`"
+            ),
+            ErrorKind::ToolsNotAList { place, key } => {
+                write!(f, "{place}: `{key}` must be a list of tools")
+            }
+            ErrorKind::ErrorAnswer => f.write_str(
+                "this is an MCP error response; save the response to a `tools/list` request that worked",
+            ),
+            ErrorKind::NamelessTool { place } => write!(
+                f,
+                "{place}: the tool has no `name`; add one, since models call tools by name"
+            ),
+            ErrorKind::DuplicateTool { name } => write!(
+                f,
+                "two tools are named {name:?}; rename or remove one, since calls could mean either"
+            ),
+            ErrorKind::CallNotJson { column, reason, .. } => write!(
+                f,
+                "not JSON at column {column}: {reason}; one call per line, as a JSON object"
+            ),
+            ErrorKind::NotACall(sentence) => f.write_str(sentence),
+            #[cfg(feature = "toolbox")]
+            ErrorKind::ToolDefects(sentence) => f.write_str(sentence),
+            #[cfg(feature = "toolbox")]
+            ErrorKind::NoThread(error) => {
+                write!(f, "cannot start the thread of a sink: {error}")
+            }
+            #[cfg(feature = "toolbox")]
+            ErrorKind::TwoSetsOfSinks => f.write_str(
+                "`sinks` takes all sinks of a toolbox; add those of `sink` and `on` to its `Sinks::builder()`",
+            ),
+            #[cfg(feature = "toolbox")]
+            ErrorKind::ArgumentsNotAnObject { name, found } => write!(
+                f,
+                "`{name}` as arguments: a call carries an object, but this type is {found}; wrap it in a struct with a named field"
+            ),
+            #[cfg(feature = "policy")]
+            ErrorKind::Policy(sentence) => f.write_str(sentence),
+            #[cfg(feature = "policy")]
+            ErrorKind::LongPolicy { longest } => write!(
+                f,
+                "the policy is longer than {longest} bytes; use patterns for many tools"
+            ),
+        }
+    }
 }
 
 impl From<ErrorKind> for Error {
@@ -89,8 +139,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
-    }
-}
+impl std::error::Error for Error {}

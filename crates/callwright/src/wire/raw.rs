@@ -16,17 +16,14 @@ use serde_json::value::RawValue;
 use crate::vocabulary::replacements::span_in;
 
 /// Why an event or a body cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnreadableAnswer {
     /// It is not JSON, or not the JSON that the provider sends.
-    #[error("it is not a valid answer of its API")]
     Shape,
     /// A key that matters occurs twice.
-    #[error("a key occurs twice")]
     KeyTwice,
     /// It has more calls or parts than any model sends.
-    #[error("it has too many parts")]
     TooManyParts,
 }
 
@@ -40,6 +37,18 @@ impl UnreadableAnswer {
         }
     }
 }
+
+impl fmt::Display for UnreadableAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            UnreadableAnswer::Shape => "it is not a valid answer of its API",
+            UnreadableAnswer::KeyTwice => "a key occurs twice",
+            UnreadableAnswer::TooManyParts => "it has too many parts",
+        })
+    }
+}
+
+impl std::error::Error for UnreadableAnswer {}
 
 type RawResult<T> = Result<T, UnreadableAnswer>;
 

@@ -8,6 +8,8 @@
 mod evictions;
 mod memory;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use memory::MemoryLedger;
@@ -19,7 +21,7 @@ use crate::vocabulary::place::number_as_text;
 use crate::vocabulary::{Digest, Fingerprint, Moment, Reason, Success};
 
 /// A memory of sessions with atomic operations.
-pub trait Ledger: Send + Sync + std::fmt::Debug {
+pub trait Ledger: Send + Sync + fmt::Debug {
     /// Whether a step may block on a server. An async caller then calls it where blocking is allowed.
     fn waits(&self) -> bool {
         false
@@ -81,9 +83,16 @@ pub trait Ledger: Send + Sync + std::fmt::Debug {
 }
 
 /// The ledger cannot be reached.
-#[derive(Debug, thiserror::Error)]
-#[error("the ledger cannot be reached: {0}")]
+#[derive(Debug)]
 pub struct LedgerAway(pub String);
+
+impl fmt::Display for LedgerAway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the ledger cannot be reached: {}", self.0)
+    }
+}
+
+impl std::error::Error for LedgerAway {}
 
 /// The name of a tool, remembered by its digest: short, and the same everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
