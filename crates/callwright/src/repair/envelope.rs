@@ -4,7 +4,7 @@
 //! second call, or any other key next to the two is left alone.
 
 use super::{Edit, liberties};
-use crate::json::{Path, Value, read_value};
+use crate::json::{Path, Value, read_document};
 use crate::tool::Tool;
 use crate::vocabulary::envelope;
 use crate::vocabulary::nearest::same_spelling;
@@ -46,6 +46,9 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
 /// A name, its arguments, a type, an id, a role, a place, and empty members.
 const MOST_MEMBERS: usize = 8;
 
+/// How deep arguments in a text may be nested, as in the rules on values.
+const DEEPEST: usize = 64;
+
 /// The arguments next to the name of this tool, under keys that are not its own parameters.
 fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
     let members = value.as_object()?;
@@ -79,7 +82,11 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
         return None;
     }
     let arguments = match call.arguments? {
-        Value::String(text) => read_value(&text).ok()?.into_owned(),
+        // The parser did not look for repeated keys in a text.
+        Value::String(text) => {
+            let read = read_document(&text, DEEPEST).ok()?;
+            (!read.has_duplicates).then(|| read.value.into_owned())?
+        }
         arguments => arguments,
     };
     let sent = arguments.as_object()?;
