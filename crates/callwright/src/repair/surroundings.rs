@@ -95,7 +95,7 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> 
         side,
         is_message: false,
         is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
-        is_key: &|name| tool.has_parameter(name),
+        is_key: &|name| tool.may_take(name),
     };
     template::debris(text, &around)
 }

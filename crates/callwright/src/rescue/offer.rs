@@ -23,9 +23,9 @@ impl<'g> Offer<'g> {
         exact.or_else(meant).map(AsRef::as_ref)
     }
 
-    /// Whether a tool has a parameter of this name.
+    /// Whether a tool has a parameter of this name, in any spelling.
     pub(super) fn has_key(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool.has_parameter(name))
+        self.tools.iter().any(|tool| tool.may_take(name))
     }
 
     pub(super) fn only_reads(&self, name: &str) -> bool {

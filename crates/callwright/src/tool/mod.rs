@@ -15,6 +15,7 @@ pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
 use crate::json::Path;
+use crate::nearest::has_same_letters;
 use crate::text::visible;
 use crate::validate::{
     CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret, misplaced_enums,
@@ -112,6 +113,12 @@ impl Tool {
     /// be in quarantine, or not be asked.
     pub(crate) fn has_parameter(&self, name: &str) -> bool {
         self.parameters().names.contains(name)
+    }
+
+    /// Whether a name may be that of a parameter, in another case or with other separators.
+    pub(crate) fn may_take(&self, name: &str) -> bool {
+        let mut names = self.parameters().names.iter();
+        self.has_parameter(name) || names.any(|own| has_same_letters(own, name))
     }
 
     /// Whether the schema that judges its calls lists parameters; if not, anything may be sent.

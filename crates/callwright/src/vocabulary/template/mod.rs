@@ -35,7 +35,8 @@ pub(crate) struct DebrisContext<'a> {
     pub(crate) is_message: bool,
     /// Whether this is the name of a tool that may be called here.
     pub(crate) is_tool: &'a dyn Fn(&str) -> bool,
-    /// Whether a tool that may be called here has this parameter: then a tag of that name may hold its value.
+    /// Whether a tool that may be called here has this parameter, in any spelling: then a tag or a label of that name may hold
+    /// its value.
     pub(crate) is_key: &'a dyn Fn(&str) -> bool,
 }
 

@@ -58,7 +58,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             return Some((DebrisPiece::Fence, length));
         }
         let is_first = self.last.is_none() && self.around.side != CallSide::Between;
-        if let Some(length) = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message) {
+        let lost = rest_of_mark(rest).filter(|_| is_first && !self.around.is_message);
+        // `path>{…}` may have been the tag of a parameter.
+        if let Some(length) = lost.filter(|length| !(self.around.is_key)(&rest[..length - 1])) {
             return Some((DebrisPiece::Mark, length));
         }
         if let Some(length) = reasoning::closing_tag(rest).filter(|_| self.is_at_start()) {
@@ -170,8 +172,14 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         if is_label(&rest[..length]) && !rest[..length].contains([':', '=']) {
             return Some((DebrisPiece::Mark, length));
         }
+        // `<arg_key>code</arg_key>` names a parameter.
+        let after_tag = self.text[..self.at]
+            .trim_end()
+            .strip_suffix('>')
+            .is_some_and(|tag| !tag.ends_with(['|', '｜']));
         for word in rest[..length].split_whitespace() {
             match self.named(word) {
+                _ if after_tag && (self.around.is_key)(word) => return None,
                 _ if is_role(word) => {}
                 // Some models call tools from within their reasoning.
                 _ if word == "analysis" => is_reasoning = true,
@@ -185,7 +193,8 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         Some((tool.map_or(DebrisPiece::Mark, DebrisPiece::Tool), length))
     }
 
-    /// A line, or its beginning, that only says that a call follows, also as a heading; or that its result does.
+    /// A line, or its beginning, that only says that a call follows, also as a heading; or that its result does. A label that
+    /// could be a parameter of the tool says more.
     fn label(&self) -> Option<(DebrisPiece<'t>, usize)> {
         let rest = beginning(self.rest());
         let is_line = self
@@ -205,6 +214,12 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         };
         let label = &line[line.len() - heading.len()..length];
         let is_heading = || heading.len() < line.len() && is_label(&format!("{label}:"));
+        // `payload: {…}` may give the value of a parameter, unless the tool's name is the value.
+        let name = label.trim_matches(|c: char| !c.is_alphanumeric());
+        let names_tool = || self.named(rest[length..].split_whitespace().next()?);
+        if (self.around.is_key)(name) && names_tool().is_none() {
+            return None;
+        }
         (is_line && (is_label(label) || is_heading())).then_some((DebrisPiece::Label, length))
     }
 
