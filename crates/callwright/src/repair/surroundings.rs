@@ -21,14 +21,21 @@ pub(super) fn in_front(
     present: &BTreeSet<&str>,
 ) -> Option<&'static RuleRow> {
     let is_opened = template::after_closing_tag(before).is_none();
+    // `<thought>…</thought>` may be a parameter.
+    if template::reasoning_name(before).is_some_and(|name| tool.may_take(name)) {
+        return None;
+    }
     let (reasoning, before) = before.split_at(after_reasoning(before)?);
     let has_reasoning = !reasoning.trim().is_empty();
-    // Without its opening tag, the reasoning may be a member that quotes the closing one: `note: …</think>{…}`.
-    if !is_opened && holds_member(reasoning, tool, &BTreeSet::new()) {
+    let is_text = !is_opened && !reasoning.trim_start().starts_with("</");
+    if is_text && holds_member(reasoning, tool, &BTreeSet::new()) {
         return None;
     }
     if let Some(debris) = debris(before, tool, CallSide::Before) {
-        let liberty = if has_reasoning {
+        // Without its opening tag, it may be any text that quotes the closing one: `--note …</think>{…}`.
+        let liberty = if is_text {
+            &liberties::PROSE
+        } else if has_reasoning {
             &liberties::REASONING
         } else {
             of_debris(debris)

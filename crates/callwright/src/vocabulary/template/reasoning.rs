@@ -120,6 +120,12 @@ pub(crate) fn after_reasoning(text: &str) -> Option<usize> {
     }
 }
 
+/// The name of the tag that opens reasoning after a header.
+pub(crate) fn reasoning_name(text: &str) -> Option<&str> {
+    let (tag, _) = reasoning_tags(text[header_length(text)..].trim_ascii_start())?;
+    Some(tag.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
 /// Where reasoning ends that the prompt opened, so that only its closing tag is in the text: `… so I look.</think>`. A bracket
 /// or a quotation mark before the tag may have opened a value that quotes it: `{"note": "…</think>…"}`.
 pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
