@@ -140,10 +140,12 @@ pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
     })
 }
 
-/// Whether reasoning is finished. After an opening quotation mark or a colon, the tag that seems to end it may be quoted.
+/// Whether reasoning is finished. After a colon or inside quotation marks, the tag that seems to end it may be quoted: `It says
+/// "done</think>…`, of which the rest may be cut off.
 pub(crate) fn is_finished(reasoning: &str) -> bool {
     let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);
-    !reasoning.trim_end().ends_with(open)
+    let is_even = |quote: char| reasoning.matches(quote).count() % 2 == 0;
+    !reasoning.trim_end().ends_with(open) && is_even('"') && is_even('`')
 }
 
 #[cfg(test)]
