@@ -304,8 +304,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
                     || after.starts_with('\n')
             }
             '/' | '.' | '。' => is_after && run == 1,
-            ':' => !is_after && run == 1,
-            '=' => run >= 3 || !is_after,
+            // At the start of a text, its key may be lost: `: {…}}`.
+            ':' => !is_after && run == 1 && self.last.is_some(),
+            '=' => run >= 3 || !is_after && self.last.is_some(),
             '-' => run >= 3,
             _ => false,
         };
