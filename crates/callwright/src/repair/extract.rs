@@ -274,9 +274,10 @@ fn without_quotes<'t>(before: &'t str, rest: &'t str) -> (&'t str, &'t str) {
     let (front, back) = (before.trim_end(), rest.trim_start());
     for (opening, closing) in PAIRS {
         if let (Some(front), Some(back)) = (front.strip_suffix(opening), back.strip_prefix(closing))
-            // More than one is a fence, and a name before a parenthesis is a function call.
+            // More than one is a fence, a name before a parenthesis is a function call, and a text inside of one its argument.
             && !front.ends_with(|c: char| c.is_alphanumeric())
             && !front.ends_with(opening)
+            && !front.trim_end().ends_with('(')
             && !back.starts_with(closing)
         {
             return (front, back);

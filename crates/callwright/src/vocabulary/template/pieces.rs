@@ -54,7 +54,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             let length = rest.len() - rest.trim_start_matches(is_blank).len();
             return Some((DebrisPiece::Blank, length));
         }
-        if let Some(length) = fence(rest, self.around.is_message) {
+        // A text in quotes is an argument: `search("""{…}""")`.
+        let is_argument = self.text[..self.at].trim_end().ends_with('(');
+        if let Some(length) = fence(rest, self.around.is_message).filter(|_| !is_argument) {
             return Some((DebrisPiece::Fence, length));
         }
         let is_first = self.last.is_none() && self.around.side != CallSide::Between;
@@ -230,7 +232,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             return None;
         }
         let rest = beginning(self.rest());
-        if rest.starts_with(PRINT) {
+        let printed = rest.strip_prefix(PRINT);
+        // What is printed without a call is a value.
+        if printed.is_some_and(|call| self.named(call.split('(').next().unwrap_or(call)).is_some()) {
             return Some((DebrisPiece::Label, PRINT.len()));
         }
         let stop = rest
