@@ -25,6 +25,13 @@ pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> 
         Arguments::Absent => return None,
     };
     let named = |envelope: envelope::Envelope<'static>| {
+        let takes = |key: &str| {
+            let tool = gate.tool_set().meant(&envelope.tool);
+            tool.is_some_and(|tool| tool.has_parameter(key))
+        };
+        if envelope.loses_argument(&takes) {
+            return None;
+        }
         let arguments = Arguments::Value(envelope.arguments?);
         Some(Call::new(envelope.tool, arguments))
     };

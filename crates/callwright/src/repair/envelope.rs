@@ -81,6 +81,9 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
     if !is_own(&call.tool) && !is_own(name) {
         return None;
     }
+    if call.loses_argument(&|key| tool.has_parameter(key)) {
+        return None;
+    }
     let arguments = match call.arguments? {
         // The parser did not look for repeated keys in a text.
         Value::String(text) => {
@@ -89,21 +92,5 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
         }
         arguments => arguments,
     };
-    let sent = arguments.as_object()?;
-    let is_missing =
-        |key: &str| tool.has_parameter(key) && sent.iter().all(|(name, _)| name != key);
-    (!holds_parameter(value, &is_missing)).then_some(arguments)
-}
-
-/// Whether a member around the arguments may be one of them: an `id` or an `index` that the tool takes.
-fn holds_parameter(value: &Value<'_>, is_missing: &dyn Fn(&str) -> bool) -> bool {
-    match value {
-        Value::Object(members) => members.iter().any(|(key, inner)| {
-            let is_around = envelope::LAYERS.contains(&key.as_ref()) || envelope::is_list_key(key);
-            (envelope::says_nothing(key, inner) && *inner != Value::Null && is_missing(key))
-                || (is_around && holds_parameter(inner, is_missing))
-        }),
-        Value::Array(items) => items.iter().any(|item| holds_parameter(item, is_missing)),
-        _ => false,
-    }
+    matches!(arguments, Value::Object(_)).then_some(arguments)
 }

@@ -11,6 +11,7 @@ use super::offer::Offer;
 use super::pythonic;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
+use crate::vocabulary::envelope::open_all;
 use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
 
 /// Reads the calls that start here.
@@ -71,7 +72,7 @@ pub(super) fn read<'t>(
                         calls
                     }
                     Some(_) => return Err(NoCall::NoMark),
-                    None => envelope::calls(value)?,
+                    None => envelope::calls(value, offer)?,
                 };
                 if read.is_empty() {
                     return Err(NoCall::Unreadable);
@@ -92,7 +93,10 @@ pub(super) fn read<'t>(
                 }
                 calls = match tool {
                     Some(tool) => vec![Call::from_text(tool.to_owned(), &text[start..end])],
-                    None => envelope::read_alone(&mut Cursor::new(&text[..end], start, max_depth))?,
+                    None => envelope::read_alone(
+                        &mut Cursor::new(&text[..end], start, max_depth),
+                        offer,
+                    )?,
                 };
                 return Ok((calls, end));
             }
@@ -153,7 +157,7 @@ fn arguments_of<'t>(
         return Err(NoCall::NoMark);
     }
     // A complete call after a name would name a tool twice.
-    if !matches!(value, Value::Object(_)) || envelope::calls(value.clone()).is_ok() {
+    if !matches!(value, Value::Object(_)) || open_all(value.clone()).is_ok() {
         return Err(NoCall::Ambiguous);
     }
     Ok(value)

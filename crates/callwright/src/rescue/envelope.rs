@@ -8,12 +8,16 @@ use std::borrow::Cow;
 use super::NoCall;
 use super::arguments::{Border, broken};
 use super::cursor::{Cursor, RescueResult};
+use super::offer::Offer;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, SyntaxError, Value};
 use crate::vocabulary::envelope::{Envelope, NotEnvelope, open_all};
 
 /// Reads a message that is nothing but JSON. JSON that is not a call is what the user asked for.
-pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
+pub(super) fn read_alone<'t>(
+    cursor: &mut Cursor<'t>,
+    offer: &Offer<'_>,
+) -> RescueResult<Vec<Call<'t>>> {
     const BORDER: Border = Border {
         end: None,
         next: "\"arguments\"",
@@ -36,7 +40,7 @@ pub(super) fn read_alone<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'
         if declares(&value) {
             return Err(NoCall::Ambiguous);
         }
-        read.append(&mut calls(value).map_err(|_| NoCall::NoMark)?);
+        read.append(&mut calls(value, offer).map_err(|_| NoCall::NoMark)?);
         cursor.skip_blank();
     }
     // Without arguments it may be any record with a name.
@@ -66,11 +70,12 @@ fn is_declaration(value: &Value<'_>) -> bool {
 pub(super) fn read_tagged<'t>(
     cursor: &mut Cursor<'t>,
     border: &Border,
+    offer: &Offer<'_>,
 ) -> RescueResult<Vec<Call<'t>>> {
     let mut read = Vec::new();
     loop {
         match cursor.json() {
-            Ok(value) => read.append(&mut calls(value)?),
+            Ok(value) => read.append(&mut calls(value, offer)?),
             Err(error) => {
                 let keys = &["arguments", "parameters"];
                 read.push(broken_envelope(cursor, border, keys, &error)?);
@@ -162,16 +167,25 @@ fn name_after(text: &str) -> Option<(&str, Cow<'_, str>)> {
         .then(|| (arguments.trim_ascii_end(), name))
 }
 
-/// One call or a list of calls.
-pub(super) fn calls(value: Value<'_>) -> RescueResult<Vec<Call<'_>>> {
+/// One call or a list of calls. A member next to the arguments that may be one of them could be meant either way.
+pub(super) fn calls<'t>(value: Value<'t>, offer: &Offer<'_>) -> RescueResult<Vec<Call<'t>>> {
+    let loses_argument = |call: &Envelope<'_>| {
+        let tool = offer.tool(&call.tool);
+        tool.is_some_and(|tool| call.loses_argument(&|key| tool.has_parameter(key)))
+    };
     match open_all(value) {
+        Ok(opened) if opened.iter().any(loses_argument) => Err(NoCall::Ambiguous),
         Ok(opened) => Ok(opened.into_iter().map(call).collect()),
         Err(NotEnvelope::Twice) => Err(NoCall::Ambiguous),
         Err(NotEnvelope::Other) => Err(NoCall::Unreadable),
     }
 }
 
-fn call(Envelope { tool, arguments }: Envelope<'_>) -> Call<'_> {
+fn call<'t>(
+    Envelope {
+        tool, arguments, ..
+    }: Envelope<'t>,
+) -> Call<'t> {
     let arguments = match arguments {
         None | Some(Value::Null) => Arguments::Absent,
         Some(Value::String(text)) => Arguments::Text(text),

@@ -3,6 +3,7 @@
 
 use super::arguments::{self, Border};
 use super::cursor::{Cursor, RescueResult};
+use super::offer::Offer;
 use super::{NoCall, envelope};
 use crate::call::Call;
 
@@ -17,7 +18,7 @@ pub(super) fn starts_with_name(text: &str) -> bool {
     name > 0 && text[name..].starts_with(ARGS)
 }
 
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
+pub(super) fn read<'t>(cursor: &mut Cursor<'t>, offer: &Offer<'_>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
     let all_marked = cursor.rest().starts_with(CALLS);
     while !cursor.is_at_end() {
@@ -30,7 +31,7 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
                 end: None,
                 next: CALLS,
             };
-            calls.append(&mut envelope::read_tagged(cursor, &border)?);
+            calls.append(&mut envelope::read_tagged(cursor, &border, offer)?);
         } else {
             calls.push(named(cursor, marked)?);
         }

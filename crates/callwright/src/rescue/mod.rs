@@ -127,7 +127,7 @@ fn read_from<'t>(
     limits: &ParseLimits,
     offer: &Offer<'_>,
 ) -> RescueResult<FoundCalls<'t>> {
-    let why = match read_notation(text, (start, end), limits) {
+    let why = match read_notation(text, (start, end), limits, offer) {
         Ok(found) => return Ok(found),
         Err(why) => why,
     };
@@ -143,17 +143,18 @@ fn read_notation<'t>(
     text: &'t str,
     (start, end): (usize, usize),
     limits: &ParseLimits,
+    offer: &Offer<'_>,
 ) -> RescueResult<FoundCalls<'t>> {
     let around = Surroundings::of(text, start, end)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let calls = match around.notation {
-        Notation::ToolCall => tags::read_tool_calls(&mut cursor)?,
+        Notation::ToolCall => tags::read_tool_calls(&mut cursor, offer)?,
         Notation::Function => tags::read_functions(&mut cursor)?,
         Notation::Invoke => tags::read_invokes(&mut cursor)?,
-        Notation::Mistral => mistral::read(&mut cursor)?,
+        Notation::Mistral => mistral::read(&mut cursor, offer)?,
         Notation::Harmony => harmony::read(&mut cursor)?,
         Notation::Pythonic => pythonic::read(&mut cursor)?,
-        Notation::Json => envelope::read_alone(&mut cursor)?,
+        Notation::Json => envelope::read_alone(&mut cursor, offer)?,
     };
     if calls.is_empty() {
         return Err(NoCall::Unreadable);

@@ -13,6 +13,7 @@ use super::NoCall;
 use super::arguments::{self, Border};
 use super::cursor::{Closing, Cursor, RescueResult};
 use super::envelope;
+use super::offer::Offer;
 use crate::call::{Arguments, Call};
 use crate::json::{Member, Value, has_duplicate};
 
@@ -39,7 +40,10 @@ struct Tags<'n> {
 }
 
 /// Calls as JSON in `<tool_call>`.
-pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
+pub(super) fn read_tool_calls<'t>(
+    cursor: &mut Cursor<'t>,
+    offer: &Offer<'_>,
+) -> RescueResult<Vec<Call<'t>>> {
     const BORDER: Border = Border {
         end: Some(TOOL_CALL_END),
         next: TOOL_CALL,
@@ -49,7 +53,7 @@ pub(super) fn read_tool_calls<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<C
         if !cursor.eat_spaced(TOOL_CALL) {
             return Err(NoCall::TextAfter);
         }
-        calls.append(&mut envelope::read_tagged(cursor, &BORDER)?);
+        calls.append(&mut envelope::read_tagged(cursor, &BORDER, offer)?);
         cursor.close_whole(TOOL_CALL_END)?;
     }
     Ok(calls)

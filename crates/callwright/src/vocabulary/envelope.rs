@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{Value, has_duplicate};
+use super::json::{Value, has_duplicate, read_value};
 use super::macros::word_list;
 
 /// The keys under which models name a tool.
@@ -62,6 +62,22 @@ pub(crate) fn says_nothing(key: &str, value: &Value<'_>) -> bool {
 pub(crate) struct Envelope<'t> {
     pub(crate) tool: Cow<'t, str>,
     pub(crate) arguments: Option<Value<'t>>,
+    /// The keys of the members around the arguments that were left out, other than nulls.
+    left_out: Vec<Cow<'t, str>>,
+}
+
+impl Envelope<'_> {
+    /// Whether a member that was left out may be an argument, and the arguments lack it: an `id` or an `index` that the tool
+    /// takes.
+    pub(crate) fn loses_argument(&self, takes: &dyn Fn(&str) -> bool) -> bool {
+        let of_text = match &self.arguments {
+            Some(Value::String(text)) => read_value(text).ok(),
+            _ => None,
+        };
+        let sent = of_text.as_ref().or(self.arguments.as_ref());
+        let is_sent = |key: &str| sent.is_some_and(|sent| sent.get(key).is_some());
+        self.left_out.iter().any(|key| takes(key) && !is_sent(key))
+    }
 }
 
 /// Why a value is not an envelope.
@@ -78,12 +94,23 @@ pub(crate) fn open_all(value: Value<'_>) -> Result<Vec<Envelope<'_>>, NotEnvelop
     match value {
         Value::Array(items) => items.into_iter().map(open).collect(),
         Value::Object(members) if is_list(&members) => {
-            let mut list = members.into_iter().filter(|(key, _)| is_list_key(key));
-            match list.next() {
-                Some((_, Value::Array(items))) => items.into_iter().map(open).collect(),
-                Some((_, one)) => Ok(vec![open(one)?]),
-                None => Err(NotEnvelope::Other),
+            let (list, around): (Vec<_>, Vec<_>) =
+                members.into_iter().partition(|(key, _)| is_list_key(key));
+            let mut calls: Vec<Envelope<'_>> = match list.into_iter().next() {
+                Some((_, Value::Array(items))) => {
+                    items.into_iter().map(open).collect::<Result<_, _>>()?
+                }
+                Some((_, one)) => vec![open(one)?],
+                None => return Err(NotEnvelope::Other),
+            };
+            let said = around
+                .into_iter()
+                .filter(|(_, value)| *value != Value::Null);
+            let said: Vec<Cow<'_, str>> = said.map(|(key, _)| key).collect();
+            for call in &mut calls {
+                call.left_out.extend(said.iter().cloned());
             }
+            Ok(calls)
         }
         one => Ok(vec![open(one)?]),
     }
@@ -106,10 +133,14 @@ fn is_list(members: &[(Cow<'_, str>, Value<'_>)]) -> bool {
 
 /// Opens the envelope of one call.
 pub(crate) fn open(value: Value<'_>) -> Result<Envelope<'_>, NotEnvelope> {
-    opened(value, true)
+    opened(value, true, Vec::new())
 }
 
-fn opened(value: Value<'_>, is_outer: bool) -> Result<Envelope<'_>, NotEnvelope> {
+fn opened<'t>(
+    value: Value<'t>,
+    is_outer: bool,
+    mut left_out: Vec<Cow<'t, str>>,
+) -> Result<Envelope<'t>, NotEnvelope> {
     let Value::Object(members) = value else {
         return Err(NotEnvelope::Other);
     };
@@ -117,15 +148,20 @@ fn opened(value: Value<'_>, is_outer: bool) -> Result<Envelope<'_>, NotEnvelope>
         return Err(NotEnvelope::Twice);
     }
     let (mut tool, mut arguments, mut inner) = (None, None, None);
-    for (key, value) in members {
-        let key = key.as_ref();
+    for (name, value) in members {
+        let key = name.as_ref();
         let is_twice = match value {
             Value::String(name) if NAMES.contains(&key) => tool.replace(name).is_some(),
             value if ARGUMENTS.contains(&key) => arguments.replace(value).is_some(),
             value @ Value::Object(_) if is_outer && LAYERS.contains(&key) => {
                 inner.replace(value).is_some()
             }
-            value if says_nothing(key, &value) => false,
+            value if says_nothing(key, &value) => {
+                if value != Value::Null {
+                    left_out.push(name);
+                }
+                false
+            }
             _ => return Err(NotEnvelope::Other),
         };
         if is_twice {
@@ -133,8 +169,12 @@ fn opened(value: Value<'_>, is_outer: bool) -> Result<Envelope<'_>, NotEnvelope>
         }
     }
     match (tool, arguments, inner) {
-        (Some(tool), arguments, None) => Ok(Envelope { tool, arguments }),
-        (None, None, Some(inner)) => opened(inner, false),
+        (Some(tool), arguments, None) => Ok(Envelope {
+            tool,
+            arguments,
+            left_out,
+        }),
+        (None, None, Some(inner)) => opened(inner, false, left_out),
         _ => Err(NotEnvelope::Other),
     }
 }

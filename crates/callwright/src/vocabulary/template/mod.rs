@@ -17,7 +17,9 @@ use crate::text::first_bytes;
 use pieces::PieceReader;
 
 pub(crate) use names::{is_language, is_token_name};
-pub(crate) use reasoning::{after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags};
+pub(crate) use reasoning::{
+    after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags,
+};
 
 /// The side of a call that a text is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

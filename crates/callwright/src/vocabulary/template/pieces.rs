@@ -234,7 +234,8 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let rest = beginning(self.rest());
         let printed = rest.strip_prefix(PRINT);
         // What is printed without a call is a value.
-        if printed.is_some_and(|call| self.named(call.split('(').next().unwrap_or(call)).is_some()) {
+        if printed.is_some_and(|call| self.named(call.split('(').next().unwrap_or(call)).is_some())
+        {
             return Some((DebrisPiece::Label, PRINT.len()));
         }
         let stop = rest
