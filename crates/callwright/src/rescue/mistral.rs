@@ -51,7 +51,11 @@ fn named<'t>(cursor: &mut Cursor<'t>, marked: bool) -> RescueResult<Call<'t>> {
         });
     };
     if cursor.eat(ID) {
-        cursor.before(&['[']).ok_or(NoCall::CutOff)?;
+        let id = cursor.before(&['[']).ok_or(NoCall::CutOff)?;
+        // Words say more than an id: `[CALL_ID]only a test[ARGS]`.
+        if id.contains(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))) {
+            return Err(NoCall::Unreadable);
+        }
     }
     let separated = cursor.eat(ARGS);
     if !separated && !marked {
