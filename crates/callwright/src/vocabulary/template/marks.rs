@@ -201,7 +201,9 @@ fn escaped(text: &str) -> Option<Mark<'_>> {
     let (inside, _) = opened.split_once(close)?;
     let name = inside.trim_start_matches('/');
     let length = text.len() - opened.len() + inside.len() + close.len();
-    (!name.is_empty() && is_of_template(name, NameShape::Tag)).then(|| Mark {
+    // `&lt;parameter=note&gt;` names a parameter.
+    let is_plain = !name.contains(['=', '"', '\'']);
+    (!name.is_empty() && is_plain && is_of_template(name, NameShape::Tag)).then(|| Mark {
         kind: MarkKind::Shown,
         ..Mark::plain(length, name)
     })

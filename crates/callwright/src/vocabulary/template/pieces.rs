@@ -9,6 +9,7 @@ use super::{
     CallSide, DebrisContext, DebrisPiece, NAMESPACES, PRINT, beginning, fence, is_invisible,
     is_role, reasoning,
 };
+use crate::vocabulary::envelope::NAMES;
 
 /// Walks through a text piece by piece.
 pub(super) struct PieceReader<'t, 'a> {
@@ -170,18 +171,20 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             return None;
         }
         let (mut tool, mut is_reasoning) = (None, false);
-        // A role or a message type: `tool_call`, `function call`.
-        if is_label(&rest[..length]) && !rest[..length].contains([':', '=']) {
-            return Some((DebrisPiece::Mark, length));
-        }
         // `<arg_key>code</arg_key>` names a parameter.
         let after_tag = self.text[..self.at]
             .trim_end()
             .strip_suffix('>')
             .is_some_and(|tag| !tag.ends_with(['|', '｜']));
+        if after_tag && (self.around.is_key)(rest[..length].trim()) {
+            return None;
+        }
+        // A role or a message type: `tool_call`, `function call`.
+        if is_label(&rest[..length]) && !rest[..length].contains([':', '=']) {
+            return Some((DebrisPiece::Mark, length));
+        }
         for word in rest[..length].split_whitespace() {
             match self.named(word) {
-                _ if after_tag && (self.around.is_key)(word) => return None,
                 _ if is_role(word) => {}
                 // Some models call tools from within their reasoning.
                 _ if word == "analysis" => is_reasoning = true,
@@ -216,10 +219,11 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         };
         let label = &line[line.len() - heading.len()..length];
         let is_heading = || heading.len() < line.len() && is_label(&format!("{label}:"));
-        // `payload: {…}` may give the value of a parameter, unless the tool's name is the value.
+        // `payload: {…}` may give the value of a parameter, unless it names the tool: `Action: search`.
         let name = label.trim_matches(|c: char| !c.is_alphanumeric());
-        let names_tool = || self.named(rest[length..].split_whitespace().next()?);
-        if (self.around.is_key)(name) && names_tool().is_none() {
+        let value = rest[length..].lines().next().unwrap_or_default().trim();
+        let names_tool = || NAMES.contains(&&*name.to_lowercase()) && self.named(value).is_some();
+        if (self.around.is_key)(name) && !names_tool() {
             return None;
         }
         (is_line && (is_label(label) || is_heading())).then_some((DebrisPiece::Label, length))
@@ -299,7 +303,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
             }
             // Any other displays a call in a message.
             _ if self.around.is_message => false,
-            ')' | ';' | '|' | '｜' | '\\' | '*' | '_' => true,
+            // The end of a comment that the value was in.
+            '*' => !rest[length..].starts_with('/'),
+            ')' | ';' | '|' | '｜' | '\\' | '_' => true,
             // `> {` is a quotation, `>>>name` is not.
             '>' => {
                 let after = &rest[length..];
