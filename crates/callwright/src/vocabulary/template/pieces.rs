@@ -221,8 +221,9 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let is_heading = || heading.len() < line.len() && is_label(&format!("{label}:"));
         // `payload: {…}` may give the value of a parameter, unless it names the tool: `Action: search`.
         let name = label.trim_matches(|c: char| !c.is_alphanumeric());
-        let value = rest[length..].lines().next().unwrap_or_default().trim();
-        let names_tool = || NAMES.contains(&&*name.to_lowercase()) && self.named(value).is_some();
+        let (value, _) = rest[length..].split_once('\n').unwrap_or_default();
+        let names_tool =
+            || NAMES.contains(&&*name.to_lowercase()) && self.named(value.trim()).is_some();
         if (self.around.is_key)(name) && !names_tool() {
             return None;
         }
