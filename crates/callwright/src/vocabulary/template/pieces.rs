@@ -11,6 +11,9 @@ use super::{
 };
 use crate::vocabulary::envelope::NAMES;
 
+/// The label of arguments in the notation of ReAct, whatever the tool's parameters are.
+const REACT: &str = "action input";
+
 /// Walks through a text piece by piece.
 pub(super) struct PieceReader<'t, 'a> {
     text: &'t str,
@@ -224,7 +227,10 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let (value, _) = rest[length..].split_once('\n').unwrap_or_default();
         let names_tool =
             || NAMES.contains(&&*name.to_lowercase()) && self.named(value.trim()).is_some();
-        if (self.around.is_key)(name) && !names_tool() {
+        // `Request payload: {…}` names it too.
+        let is_named = |key: &str| !name.eq_ignore_ascii_case(REACT) && (self.around.is_key)(key);
+        let last_word = name.rsplit([' ', '_', '-']).next().unwrap_or(name);
+        if (is_named(name) || is_named(last_word)) && !names_tool() {
             return None;
         }
         (is_line && (is_label(label) || is_heading())).then_some((DebrisPiece::Label, length))
