@@ -181,11 +181,11 @@ pub(super) fn calls<'t>(value: Value<'t>, offer: &Offer<'_>) -> RescueResult<Vec
     }
 }
 
-fn call<'t>(
+fn call(
     Envelope {
         tool, arguments, ..
-    }: Envelope<'t>,
-) -> Call<'t> {
+    }: Envelope<'_>,
+) -> Call<'_> {
     let arguments = match arguments {
         None | Some(Value::Null) => Arguments::Absent,
         Some(Value::String(text)) => Arguments::Text(text),

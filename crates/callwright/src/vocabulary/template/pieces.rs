@@ -11,7 +11,7 @@ use super::{
 };
 use crate::vocabulary::envelope::NAMES;
 
-/// The label of arguments in the notation of ReAct, whatever the tool's parameters are.
+/// The label of arguments in the notation of `ReAct`, whatever the tool's parameters are.
 const REACT: &str = "action input";
 
 /// Walks through a text piece by piece.

@@ -144,7 +144,7 @@ pub(crate) fn after_closing_tag(text: &str) -> Option<usize> {
 /// "done</think>…`, of which the rest may be cut off.
 pub(crate) fn is_finished(reasoning: &str) -> bool {
     let open = |c: char| "\"'`“‘„«‹([{<:".contains(c);
-    let is_even = |quote: char| reasoning.matches(quote).count() % 2 == 0;
+    let is_even = |quote: char| reasoning.matches(quote).count().is_multiple_of(2);
     !reasoning.trim_end().ends_with(open) && is_even('"') && is_even('`')
 }
 
