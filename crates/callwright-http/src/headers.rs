@@ -83,6 +83,21 @@ pub fn is_compressed(headers: &HeaderMap) -> bool {
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
+/// Whether a body is in UTF-8 for whoever decodes it as declared. In UTF-7, `+ACI-` is a quotation mark.
+pub fn is_utf8(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_TYPE).iter().all(|value| {
+        let declared = value.as_bytes().to_ascii_lowercase();
+        let Ok(declared) = String::from_utf8(declared) else {
+            return false;
+        };
+        declared.split("charset").skip(1).all(|rest| {
+            let name = rest.trim_start().strip_prefix('=').unwrap_or("?");
+            let name = name.split([';', ',']).next().unwrap_or_default();
+            matches!(name.trim().trim_matches('"'), "utf-8" | "utf8")
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use hyper::header::HeaderValue;
@@ -126,5 +141,35 @@ mod tests {
             assert_eq!(MediaType::of(&headers), expected, "{declared}");
         }
         assert_eq!(MediaType::of(&HeaderMap::new()), MediaType::Other);
+    }
+
+    #[test]
+    fn only_utf8_is_utf8() {
+        let is_declared = |values: &[&'static str]| {
+            let values = values.iter().copied().map(HeaderValue::from_static);
+            let headers = values.map(|value| (CONTENT_TYPE, value));
+            is_utf8(&headers.collect())
+        };
+        assert!(is_declared(&[]));
+        for utf8 in [
+            "application/json",
+            "application/json;charset=UTF-8",
+            "application/json; charset=\"utf-8\"; v=1",
+            "application/json; Charset = utf8",
+        ] {
+            assert!(is_declared(&[utf8]), "{utf8}");
+        }
+        for other in [
+            "application/json; charset=utf-7",
+            "application/json; charset='utf-7'",
+            "application/json; charset*=utf-7''x",
+            "application/json; charset=utf-8; charset=utf-7",
+            "application/json; charset=\"utf-\\7\"",
+            "application/json; charset=",
+            "application/json; charset",
+        ] {
+            assert!(!is_declared(&[other]), "{other}");
+            assert!(!is_declared(&["application/json", other]), "{other}");
+        }
     }
 }
