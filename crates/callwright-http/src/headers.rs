@@ -6,7 +6,7 @@
 use hyper::HeaderMap;
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
-    HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
 /// Headers that concern a single connection, besides those that `Connection` names.
@@ -73,6 +73,34 @@ impl MediaType {
             _ => MediaType::Other,
         }
     }
+
+    /// The media type that the most lenient client reads in these headers: some look for it at the beginning of the
+    /// value, others anywhere in it. Where clients could differ, the headers are changed to say what was decided.
+    pub fn settle(headers: &mut HeaderMap) -> Self {
+        let all: Vec<String> = headers
+            .get_all(CONTENT_TYPE)
+            .iter()
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
+            .collect();
+        let has = |name: &str| all.iter().any(|value| value.contains(name));
+        let (has_json, has_events) = (has("application/json"), has("text/event-stream"));
+        let declared = MediaType::of(headers);
+        let settled = match declared {
+            MediaType::Other if has_events => MediaType::EventStream,
+            MediaType::Other if has_json => MediaType::Json,
+            declared => declared,
+        };
+        let is_clear = all.len() <= 1 && settled == declared && !(has_json && has_events);
+        let name = match settled {
+            MediaType::Json => "application/json",
+            MediaType::EventStream => "text/event-stream",
+            MediaType::Other => return settled,
+        };
+        if !is_clear {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(name));
+        }
+        settled
+    }
 }
 
 /// Whether a body is compressed.
@@ -100,8 +128,6 @@ pub fn is_utf8(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-
     use super::*;
 
     #[test]

@@ -154,6 +154,59 @@ async fn only_data_of_a_changed_message_is_written_again() {
     guarded.end().await;
 }
 
+/// Clients look for the media type at the beginning of the header, or anywhere in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_an_odd_media_type_are_judged() {
+    fn result(got: &Got, kind: &str, before: &str, after: &str) -> String {
+        if parsed(&got.body)["method"] != "tools/call" {
+            return usual(got);
+        }
+        let result = json!({"content": [], "structuredContent": {"n": "x"}});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+        with("200 OK", kind, &format!("{before}{message}{after}"))
+    }
+    let scripts: [(Script, &str); 4] = [
+        (
+            |got| result(got, "Content-Type: application/json-rpc\r\n", "", ""),
+            "application/json",
+        ),
+        (
+            |got| {
+                let kinds = "Content-Type: text/plain\r\nContent-Type: application/json\r\n";
+                result(got, kinds, "", "")
+            },
+            "application/json",
+        ),
+        (
+            |got| {
+                let kind = "Content-Type: application/json; x=text/event-stream\r\n";
+                result(got, kind, "", "")
+            },
+            "application/json",
+        ),
+        (
+            |got| {
+                let kind = "Content-Type: x-text/event-stream\r\n";
+                result(got, kind, "\u{feff}data: ", "\n\n")
+            },
+            "text/event-stream",
+        ),
+    ];
+    for (script, kind) in scripts {
+        let server = Odd::start(script).await;
+        let guarded = Guarded::start(&server.url).await;
+        let body = call(1, &json!({"n": 1})).to_string();
+        let answer = request(&guarded.url, "POST", &[], &body).await;
+        assert!(answer.body.contains("\"isError\":true"), "{answer:?}");
+        assert!(!answer.body.contains("structuredContent"), "{answer:?}");
+        assert!(!answer.body.contains('\u{feff}'), "{answer:?}");
+        let head = answer.head.to_lowercase();
+        assert_eq!(head.matches("content-type:").count(), 1, "{answer:?}");
+        assert_eq!(answer.header("content-type"), Some(kind), "{answer:?}");
+        guarded.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_are_judged_part_by_part() {
     let server = Odd::start(usual).await;
