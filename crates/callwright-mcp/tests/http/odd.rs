@@ -1,10 +1,12 @@
 //! Behaviour that official servers do not show, but others may: a server with scripted answers.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
 
 use crate::parts::{Guarded, request};
 
@@ -228,6 +230,45 @@ async fn batches_are_judged_part_by_part() {
     let answer = request(&guarded.url, "POST", &headers, &alone).await;
     assert_eq!(parsed(&answer.body)[0]["result"]["isError"], true);
     guarded.end().await;
+}
+
+/// However a client writes the cancellation, the request of the cancelled call ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_that_waits_is_answered() {
+    let slow: Script = |got| {
+        if got.body.contains("tools/list") {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        usual(got)
+    };
+    let cancel = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    for cancelled in [
+        cancel(&json!(1)),
+        cancel(&json!(1.0)),
+        json!([cancel(&json!(1))]),
+        json!([cancel(&json!(1)), {"jsonrpc": "2.0", "method": "notifications/x"}]),
+    ] {
+        let server = Odd::start(slow).await;
+        let guarded = Guarded::start(&server.url).await;
+        let (url, body) = (guarded.url.clone(), call(1, &json!({"n": 1})).to_string());
+        let waiting = tokio::spawn(async move { request(&url, "POST", &[], &body).await });
+        while server.bodies().is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
+        request(&guarded.url, "POST", &[], &cancelled.to_string()).await;
+        let answer = timeout(Duration::from_secs(20), waiting).await;
+        let answer = answer.expect("it does not hang").expect("an answer");
+        assert!(
+            answer.body.contains("was cancelled"),
+            "{cancelled} {answer:?}"
+        );
+        let bodies = server.bodies();
+        assert!(
+            !bodies.iter().any(|body| body.contains("tools/call")),
+            "{bodies:?}"
+        );
+        guarded.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
