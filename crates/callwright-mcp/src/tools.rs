@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use callwright::internal::first_bytes;
 use callwright::tool::{Effect, Tool, ToolSpec};
 use callwright::wire::{Provider, declare, read_tools};
 use callwright::{Error, Gate};
@@ -20,6 +21,9 @@ use crate::message::not_null;
 
 /// How many different warnings are given. Each is remembered, so that none is given twice.
 const MOST_WARNINGS: usize = 1_000;
+
+/// How many bytes of a warning are given: one that quotes a schema has a few hundred, and a name may have millions.
+const LONGEST_WARNING: usize = 1_000;
 
 /// How many bytes the tools of all pages may have together: as many as those of one page, which is a message.
 const MOST_LIST_BYTES: usize = 64 * 1024 * 1024;
@@ -315,6 +319,12 @@ impl ListedTools {
     /// able to flood the operator's log.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         let had_room = self.given.len() < MOST_WARNINGS;
+        for warning in &mut warnings {
+            let kept = first_bytes(warning, LONGEST_WARNING);
+            if kept.len() < warning.len() {
+                *warning = format!("{kept}…");
+            }
+        }
         warnings.retain(|warning| {
             self.given.len() < MOST_WARNINGS && self.given.insert(warning.clone())
         });

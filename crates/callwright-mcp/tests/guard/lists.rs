@@ -1,8 +1,6 @@
 //! Tools are learned from lists that pass through, or requested when a call comes first.
 
-use std::sync::Arc;
-
-use callwright_mcp::guard::{Action, Guard, Now, Settings};
+use callwright_mcp::guard::Action;
 
 use crate::transcript::{play, with};
 
@@ -207,54 +205,6 @@ fn a_list_without_end_is_not_followed_for_ever() {
         C= {"id":2,"method":"tools/call","params":{"name":"a"}}
         "#,
     );
-}
-
-/// Otherwise a server could fill the memory: pages are small enough for a message, and there is always another one.
-#[test]
-fn a_list_has_only_so_many_bytes() {
-    let guard = Guard::new(Arc::new(Settings::default()), "s");
-    let now = Now::by_clock();
-    let call = |tool: &str| {
-        format!(r#"{{"id":"{tool}","method":"tools/call","params":{{"name":"{tool}"}}}}"#)
-    };
-    let (known, late) = (call("t0"), call("t99"));
-    let mut actions = Vec::new();
-    guard.from_client(known.as_bytes(), now, &mut actions);
-    guard.from_client(late.as_bytes(), now, &mut actions);
-    let schema = serde_json::json!({"type": "object", "required": ["a"]});
-    let text = "x".repeat(8 * 1024 * 1024);
-    let mut pages = 0;
-    while let Some(request) = actions.iter().find_map(|action| match action {
-        Action::ListTools(request) => Some(request),
-        _ => None,
-    }) {
-        let request: serde_json::Value = serde_json::from_slice(request).unwrap();
-        let tool = serde_json::json!({"name": format!("t{pages}"), "description": text, "inputSchema": schema});
-        let page = serde_json::json!({"tools": [tool], "nextCursor": pages.to_string()});
-        let page = serde_json::json!({"id": request["id"], "result": page}).to_string();
-        let mut out = Vec::new();
-        guard.from_server(page.as_bytes(), now, &mut out);
-        pages += 1;
-        assert!(pages < 20, "it goes on");
-        let out = out.into_iter().map(|action| match action {
-            Action::ListTools(request) => Action::ListTools(request),
-            Action::CompileTools(tools) => Action::CompileTools(tools),
-            Action::Warn(warning) => Action::Warn(warning),
-            other => panic!("{other:?}"),
-        });
-        actions = crate::sides::compile(&guard, out.collect(), now);
-    }
-    assert_eq!(pages, 8);
-    let sides = crate::sides::Sides::of(&actions);
-    assert!(
-        sides.warnings[0].contains("67108864 bytes"),
-        "{:?}",
-        sides.warnings
-    );
-    // A known tool is judged, and one that may be on a later page passes.
-    let answers = crate::sides::texts(sides.to_client);
-    assert!(answers[0].contains("a: Required"), "{answers:?}");
-    assert_eq!(crate::sides::texts(sides.to_server), [late]);
 }
 
 #[test]
