@@ -33,8 +33,6 @@ pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
     tools: Vec<ListedTool>,
     extent: ListExtent,
-    /// Whether tools of a later page were left out, for lack of room.
-    is_cut: bool,
     is_stale: bool,
     is_unlisted: bool,
     /// How many pages were added, and how many of them `gate` knows.
@@ -215,7 +213,7 @@ impl ListedTools {
 
     /// Whether later pages would find no room.
     pub(crate) fn is_cut(&self) -> bool {
-        self.is_cut
+        self.extent == ListExtent::Endless
     }
 
     pub(crate) fn endless(&mut self) {
@@ -233,7 +231,6 @@ impl ListedTools {
         if is_first {
             self.tools.clear();
             self.is_stale = false;
-            self.is_cut = false;
         }
         // A page after one that we have not seen does not complete the list.
         let is_part = page.next.is_some() || (!is_first && self.pages == 0);
@@ -256,21 +253,23 @@ impl ListedTools {
             })
             .collect();
         self.tools.retain(|tool| !seen.contains(&tool.spec.name));
+        let listed = new.len();
+        let before = self.tools.len();
         let mut bytes: usize = self.tools.iter().map(|tool| tool.bytes).sum();
         for tool in new {
             bytes += tool.bytes;
             if is_first || bytes <= MOST_LIST_BYTES {
                 self.tools.push(tool);
-            } else {
-                self.is_cut = true;
             }
         }
-        self.extent = match (self.is_cut, is_part) {
+        let is_cut = self.tools.len() < before + listed;
+        let was_cut = !is_first && self.is_cut();
+        self.extent = match (is_cut || was_cut, is_part) {
             (true, _) => ListExtent::Endless,
             (false, true) => ListExtent::Part,
             (false, false) => ListExtent::Whole,
         };
-        if self.is_cut {
+        if is_cut {
             warnings.push(format!(
                 "the tool list has more than {MOST_LIST_BYTES} bytes; calls of tools after them pass unjudged"
             ));
