@@ -36,7 +36,13 @@ impl LiveSettings {
     /// Whether this is one of the keys. Compares it with every key in full, so that timing reveals nothing.
     fn is_key(&self, value: &HeaderValue) -> bool {
         let value = value.as_bytes();
-        let sent = value.strip_prefix(b"Bearer ").unwrap_or(value);
+        // The name of the scheme has no case, and any number of spaces may follow it.
+        let sent = match value.split_at_checked(b"Bearer ".len()) {
+            Some((scheme, sent)) if scheme.eq_ignore_ascii_case(b"Bearer ") => {
+                sent.trim_ascii_start()
+            }
+            _ => value,
+        };
         let keys = self.client_keys.iter();
         keys.fold(false, |any, key| any | is_equal(sent, key.as_bytes()))
     }
@@ -49,4 +55,25 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
         .zip(other)
         .fold(0, |differs, (one, other)| differs | (one ^ other));
     differs == 0 && one.len() == other.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::GatewayOptions;
+
+    #[test]
+    fn a_key_is_known_however_its_scheme_is_written() {
+        let mut options = GatewayOptions::new("http://localhost");
+        options.client_keys.push("key".to_owned());
+        let settings = LiveSettings::of(&options).expect("valid options");
+        for sent in ["Bearer key", "bearer key", "BEARER  key", "key"] {
+            let headers = HeaderMap::from_iter([(
+                hyper::header::AUTHORIZATION,
+                HeaderValue::from_static(sent),
+            )]);
+            assert!(settings.is_client(&headers), "{sent}");
+            assert!(settings.headers(&headers).is_empty(), "{sent}");
+        }
+    }
 }

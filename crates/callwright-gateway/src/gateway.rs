@@ -295,7 +295,7 @@ pub(crate) struct LiveSettings {
 }
 
 impl LiveSettings {
-    fn of(options: &GatewayOptions) -> Result<Self, ProxyError> {
+    pub(crate) fn of(options: &GatewayOptions) -> Result<Self, ProxyError> {
         let mut headers = HeaderMap::new();
         for (name, value) in &options.upstream_headers {
             let key = name.parse::<HeaderName>().ok();

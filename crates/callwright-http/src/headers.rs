@@ -6,7 +6,7 @@
 use hyper::HeaderMap;
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
-    HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    HeaderName, HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
 /// Headers that concern a single connection, besides those that `Connection` names.
@@ -73,6 +73,34 @@ impl MediaType {
             _ => MediaType::Other,
         }
     }
+
+    /// The media type that the most lenient client reads in these headers: some look for it at the beginning of the
+    /// value, others anywhere in it. Where clients could differ, the headers are changed to say what was decided.
+    pub fn settle(headers: &mut HeaderMap) -> Self {
+        let all: Vec<String> = headers
+            .get_all(CONTENT_TYPE)
+            .iter()
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase())
+            .collect();
+        let has = |name: &str| all.iter().any(|value| value.contains(name));
+        let (has_json, has_events) = (has("application/json"), has("text/event-stream"));
+        let declared = MediaType::of(headers);
+        let settled = match declared {
+            MediaType::Other if has_events => MediaType::EventStream,
+            MediaType::Other if has_json => MediaType::Json,
+            declared => declared,
+        };
+        let is_clear = all.len() <= 1 && settled == declared && !(has_json && has_events);
+        let name = match settled {
+            MediaType::Json => "application/json",
+            MediaType::EventStream => "text/event-stream",
+            MediaType::Other => return settled,
+        };
+        if !is_clear {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(name));
+        }
+        settled
+    }
 }
 
 /// Whether a body is compressed.
@@ -83,10 +111,23 @@ pub fn is_compressed(headers: &HeaderMap) -> bool {
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
+/// Whether a body is in UTF-8 for whoever decodes it as declared. In UTF-7, `+ACI-` is a quotation mark.
+pub fn is_utf8(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_TYPE).iter().all(|value| {
+        let declared = value.as_bytes().to_ascii_lowercase();
+        let Ok(declared) = String::from_utf8(declared) else {
+            return false;
+        };
+        declared.split("charset").skip(1).all(|rest| {
+            let name = rest.trim_start().strip_prefix('=').unwrap_or("?");
+            let name = name.split([';', ',']).next().unwrap_or_default();
+            matches!(name.trim().trim_matches('"'), "utf-8" | "utf8")
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -126,5 +167,35 @@ mod tests {
             assert_eq!(MediaType::of(&headers), expected, "{declared}");
         }
         assert_eq!(MediaType::of(&HeaderMap::new()), MediaType::Other);
+    }
+
+    #[test]
+    fn only_utf8_is_utf8() {
+        let is_declared = |values: &[&'static str]| {
+            let values = values.iter().copied().map(HeaderValue::from_static);
+            let headers = values.map(|value| (CONTENT_TYPE, value));
+            is_utf8(&headers.collect())
+        };
+        assert!(is_declared(&[]));
+        for utf8 in [
+            "application/json",
+            "application/json;charset=UTF-8",
+            "application/json; charset=\"utf-8\"; v=1",
+            "application/json; Charset = utf8",
+        ] {
+            assert!(is_declared(&[utf8]), "{utf8}");
+        }
+        for other in [
+            "application/json; charset=utf-7",
+            "application/json; charset='utf-7'",
+            "application/json; charset*=utf-7''x",
+            "application/json; charset=utf-8; charset=utf-7",
+            "application/json; charset=\"utf-\\7\"",
+            "application/json; charset=",
+            "application/json; charset",
+        ] {
+            assert!(!is_declared(&[other]), "{other}");
+            assert!(!is_declared(&["application/json", other]), "{other}");
+        }
     }
 }

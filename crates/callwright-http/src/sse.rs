@@ -1,7 +1,8 @@
 //! Server-sent events: split out of a byte stream, parsed, and rewritten with other data.
 //!
 //! [`EventReader`] takes the body of a response and returns events with every byte that belongs to them, including
-//! the blank line: concatenated they are the original stream. Ids, names, comments and line ends are never changed.
+//! the blank line: concatenated they are the original stream, without the byte order mark that it may begin with: some
+//! clients skip it, and for others it spoils the first event. Ids, names, comments and line ends are never changed.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,11 +14,14 @@ use memchr::memchr2;
 
 use crate::upstream::TransferError;
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Reads the events of a response.
 #[derive(Debug)]
 pub struct EventReader {
     body: Incoming,
     splitter: EventSplitter,
+    has_begun: bool,
     max_bytes: usize,
 }
 
@@ -27,6 +31,7 @@ impl EventReader {
         EventReader {
             body,
             splitter: EventSplitter::default(),
+            has_begun: false,
             max_bytes,
         }
     }
@@ -39,7 +44,12 @@ impl EventReader {
     pub async fn next(&mut self) -> Result<Option<Bytes>, TransferError> {
         loop {
             if let Some(event) = self.splitter.next_event() {
-                return Ok(Some(event));
+                let is_first = !std::mem::replace(&mut self.has_begun, true);
+                let unmarked = event.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first);
+                return Ok(Some(match unmarked {
+                    Some(rest) => event.slice_ref(rest),
+                    None => event,
+                }));
             }
             if self.splitter.bytes.len() > self.max_bytes {
                 return Err(TransferError::TooLarge(self.max_bytes));

@@ -7,11 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use callwright::Settled;
 use callwright::check::OutputVerdict;
 use callwright::failure::{Class, Failure};
+use callwright::internal::first_bytes;
 use callwright::repair::Edit;
 use parking_lot::Mutex;
 
 /// How many names are counted individually: a model that invents names must not use up our memory.
 const MOST_NAMES: usize = 10_000;
+
+/// How many bytes of a name are kept. Model providers accept 64; the rest is said by the first 128.
+const LONGEST_NAME: usize = 128;
 
 /// The counts of all sessions.
 #[derive(Debug, Default)]
@@ -92,6 +96,7 @@ impl Status {
     }
 
     fn count(&self, tool: &str, add: impl FnOnce(&mut CallCounts)) {
+        let tool = first_bytes(tool, LONGEST_NAME);
         let mut tools = self.tools.lock();
         if let Some(counts) = tools.get_mut(tool) {
             return add(counts);

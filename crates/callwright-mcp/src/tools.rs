@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use callwright::internal::first_bytes;
 use callwright::tool::{Effect, Tool, ToolSpec};
 use callwright::wire::{Provider, declare, read_tools};
 use callwright::{Error, Gate};
@@ -21,10 +22,16 @@ use crate::message::not_null;
 /// How many different warnings are given. Each is remembered, so that none is given twice.
 const MOST_WARNINGS: usize = 1_000;
 
+/// How many bytes of a warning are given: one that quotes a schema has a few hundred, and a name may have millions.
+const LONGEST_WARNING: usize = 1_000;
+
+/// How many bytes the tools of all pages may have together: as many as those of one page, which is a message.
+const MOST_LIST_BYTES: usize = 64 * 1024 * 1024;
+
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
-    specs: Vec<ToolSpec>,
+    tools: Vec<ListedTool>,
     extent: ListExtent,
     is_stale: bool,
     is_unlisted: bool,
@@ -33,6 +40,13 @@ pub(crate) struct ListedTools {
     compiled_pages: u64,
     is_compiling: bool,
     given: HashSet<String>,
+}
+
+#[derive(Debug)]
+struct ListedTool {
+    spec: ToolSpec,
+    /// How long its declaration is.
+    bytes: usize,
 }
 
 /// A tool list to compile, which may take long: the driver does it on a thread that no message waits for, and passes
@@ -98,7 +112,7 @@ pub(crate) enum ToolLookup {
 
 #[derive(Debug)]
 pub(crate) struct ToolPage {
-    specs: Vec<ToolSpec>,
+    tools: Vec<ListedTool>,
     faults: Vec<String>,
     /// The cursor of the next page, as written.
     pub(crate) next: Option<String>,
@@ -118,22 +132,29 @@ impl ToolPage {
     pub(crate) fn read(result: &str, settings: &Settings) -> Option<Self> {
         let list: ToolListResult<'_> = serde_json::from_str(result).ok()?;
         let mut page = ToolPage {
-            specs: Vec::with_capacity(list.tools.len()),
+            tools: Vec::with_capacity(list.tools.len()),
             faults: Vec::new(),
             next: not_null(list.next)
                 .map(|next| next.get().to_owned())
                 .filter(|next| next != "\"\""),
         };
         for (at, entry) in list.tools.iter().enumerate() {
+            let bytes = entry.get().len();
+            let listed = |spec| ListedTool { spec, bytes };
             match read_tools(entry.get()) {
-                Ok(specs) if settings.trust_annotations => page.specs.extend(specs),
-                Ok(specs) => page
-                    .specs
-                    .extend(specs.into_iter().map(|spec| doubted(spec, entry))),
+                Ok(specs) if settings.trust_annotations => {
+                    page.tools.extend(specs.into_iter().map(listed));
+                }
+                Ok(specs) => page.tools.extend(
+                    specs
+                        .into_iter()
+                        .map(|spec| listed(doubted(spec, entry))),
+                ),
                 // Its name is all that is needed to let its calls pass.
                 Err(_) => page.faults.push(match member(Some(entry), "name").and_then(string) {
                     Some(name) => {
-                        page.specs.push(ToolSpec::without_schema(name.as_ref()));
+                        page.tools
+                            .push(listed(ToolSpec::without_schema(name.as_ref())));
                         format!("tool {name:?}: its calls pass unvalidated: its declaration cannot be read")
                     }
                     None => format!("entry {at} of the tool list is not a tool with a name"),
@@ -190,6 +211,11 @@ impl ListedTools {
         self.is_unlisted = true;
     }
 
+    /// Whether later pages would find no room.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.extent == ListExtent::Endless
+    }
+
     pub(crate) fn endless(&mut self) {
         self.extent = ListExtent::Endless;
     }
@@ -202,25 +228,20 @@ impl ListedTools {
     /// Adds a page: the first of a list, or a later one. Returns what is wrong with it, once. Its tools are known
     /// when they are compiled.
     pub(crate) fn learn(&mut self, page: ToolPage, is_first: bool) -> Vec<String> {
-        // A page after one that we have not seen does not complete the list.
-        let is_part = page.next.is_some() || (!is_first && self.pages == 0);
-        self.extent = if is_part {
-            ListExtent::Part
-        } else {
-            ListExtent::Whole
-        };
         if is_first {
-            self.specs.clear();
+            self.tools.clear();
             self.is_stale = false;
         }
+        // A page after one that we have not seen does not complete the list.
+        let is_part = page.next.is_some() || (!is_first && self.pages == 0);
         self.is_unlisted = false;
         self.pages += 1;
         let mut warnings = page.faults;
         let mut seen = HashSet::new();
-        let new: Vec<ToolSpec> = page
-            .specs
+        let new: Vec<ListedTool> = page
+            .tools
             .into_iter()
-            .filter(|spec| {
+            .filter(|ListedTool { spec, .. }| {
                 let is_new = seen.insert(spec.name.clone());
                 if !is_new {
                     let name = &spec.name;
@@ -231,8 +252,28 @@ impl ListedTools {
                 is_new
             })
             .collect();
-        self.specs.retain(|spec| !seen.contains(&spec.name));
-        self.specs.extend(new);
+        self.tools.retain(|tool| !seen.contains(&tool.spec.name));
+        let listed = new.len();
+        let before = self.tools.len();
+        let mut bytes: usize = self.tools.iter().map(|tool| tool.bytes).sum();
+        for tool in new {
+            bytes += tool.bytes;
+            if is_first || bytes <= MOST_LIST_BYTES {
+                self.tools.push(tool);
+            }
+        }
+        let is_cut = self.tools.len() < before + listed;
+        let was_cut = !is_first && self.is_cut();
+        self.extent = match (is_cut || was_cut, is_part) {
+            (true, _) => ListExtent::Endless,
+            (false, true) => ListExtent::Part,
+            (false, false) => ListExtent::Whole,
+        };
+        if is_cut {
+            warnings.push(format!(
+                "the tool list has more than {MOST_LIST_BYTES} bytes; calls of tools after them pass unjudged"
+            ));
+        }
         self.new_warnings(warnings)
     }
 
@@ -244,7 +285,7 @@ impl ListedTools {
         self.is_compiling = true;
         Some(ToolCompilation {
             settings: Arc::clone(settings),
-            specs: self.specs.clone(),
+            specs: self.tools.iter().map(|tool| tool.spec.clone()).collect(),
             extent: self.extent,
             pages: self.pages,
         })
@@ -277,6 +318,12 @@ impl ListedTools {
     /// able to flood the operator's log.
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         let had_room = self.given.len() < MOST_WARNINGS;
+        for warning in &mut warnings {
+            let kept = first_bytes(warning, LONGEST_WARNING);
+            if kept.len() < warning.len() {
+                *warning = format!("{kept}…");
+            }
+        }
         warnings.retain(|warning| {
             self.given.len() < MOST_WARNINGS && self.given.insert(warning.clone())
         });

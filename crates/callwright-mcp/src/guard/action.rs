@@ -24,6 +24,8 @@ pub enum Action<'m> {
     AskUser(HeldMessage),
     /// The call with this id, as the client wrote it, is held in the guard: for the tool list or for the user.
     Hold(String),
+    /// The held call with this id, as the client wrote it, was cancelled: it is not held any more, and gets no answer.
+    Drop(String),
     /// Send a held call to the server.
     Release(HeldMessage),
     /// Send the answer to a held call to the client.

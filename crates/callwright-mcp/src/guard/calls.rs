@@ -310,12 +310,17 @@ impl<'a> GuardStep<'a, '_> {
         if let Some(asking) = self.state.take_asking(&key) {
             self.state.rounds.end(now);
             self.answer_client(asking.withdrawn());
+            self.out.push(Action::Drop(asking.id));
             return Fate::Keep;
         }
-        if let Some(at) = self.state.held.iter().position(|held| held.key == key) {
-            let is_sent = self.state.held.remove(at).is_some_and(|held| held.is_sent);
-            // Otherwise the server never saw it.
-            return if is_sent { Fate::Pass } else { Fate::Keep };
+        let at = self.state.held.iter().position(|held| held.key == key);
+        if let Some(held) = at.and_then(|at| self.state.held.remove(at)) {
+            if held.is_sent {
+                return Fate::Pass;
+            }
+            // The server never saw it.
+            self.out.push(Action::Drop(held.id));
+            return Fate::Keep;
         }
         if let Some(call) = self.state.take_call(&key, now) {
             // The server need not answer it any more, and its answer would not be read.

@@ -140,6 +140,7 @@ impl GuardStep<'_, '_> {
             return;
         };
         match self.learn(result, request.pages == 0) {
+            (true, Some(_)) if self.state.tools.is_cut() => {}
             (true, Some(next)) if request.pages + 1 < MOST_PAGES => {
                 request.pages += 1;
                 return self.request_page(request, Some(&next));

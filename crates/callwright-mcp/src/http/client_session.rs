@@ -164,10 +164,6 @@ impl ClientSession {
         let is_notification =
             |answer: &[u8]| matches!(Message::read(answer), Message::Notification { .. });
         admitted.answers.retain(|answer| !is_notification(answer));
-        if let Some(id) = cancelled(message).filter(|_| admitted.forward.is_empty()) {
-            // The guard has dropped it, so nothing else wakes the request that waits for it.
-            waiting.remove(&id);
-        }
         admitted
     }
 
@@ -264,6 +260,8 @@ impl ClientSession {
                     }
                     self.tick_in_time();
                 }
+                // Wakes the request that waits for it.
+                Action::Drop(id) => drop(waiting.remove(&id)),
                 Action::ListTools(request) => {
                     if let Some(route) = route {
                         self.request_list(route, request);

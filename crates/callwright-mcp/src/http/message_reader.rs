@@ -31,7 +31,7 @@ pub(super) struct MessageReader {
 impl MessageReader {
     /// `None` if there are no messages in this response. A failed response may contain a message that says why.
     pub(super) async fn open(
-        response: Response<Incoming>,
+        mut response: Response<Incoming>,
         upstream: &Upstream,
     ) -> Result<Option<Self>, TransferError> {
         let mut reader = MessageReader {
@@ -41,7 +41,7 @@ impl MessageReader {
             retry: USUAL_RETRY,
             has_come: false,
         };
-        match MediaType::of(response.headers()) {
+        match MediaType::settle(response.headers_mut()) {
             MediaType::Json => {
                 let whole = upstream.read(response.into_body()).await?;
                 // Servers that merely accept a message send an empty body.

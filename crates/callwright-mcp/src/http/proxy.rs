@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright_http::body::{self, Body};
-use callwright_http::headers::{is_compressed, to_upstream};
+use callwright_http::headers::{is_compressed, is_utf8, to_upstream};
 use callwright_http::host_check::HostCheck;
 use callwright_http::server::Draining;
 use callwright_http::upstream::TransferError;
@@ -137,6 +137,10 @@ impl Proxy {
     async fn post(self: &Arc<Self>, caller: Caller, parts: &Parts, body: Bytes) -> HttpReply {
         if is_compressed(&parts.headers) {
             let why = "The message is compressed and cannot be judged. Send it uncompressed.";
+            return Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+        }
+        if !is_utf8(&parts.headers) {
+            let why = "The message is not in UTF-8 and cannot be judged. Send it in UTF-8.";
             return Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
         let route = Route {

@@ -22,9 +22,9 @@ use crate::call::can_elicit;
 use crate::message::Message;
 
 impl ProxiedRequest {
-    pub(super) async fn respond(mut self, response: Response<Incoming>) -> HttpReply {
+    pub(super) async fn respond(mut self, mut response: Response<Incoming>) -> HttpReply {
         self.note_session(&response);
-        let media_type = MediaType::of(response.headers());
+        let media_type = MediaType::settle(response.headers_mut());
         if media_type != MediaType::Other && is_compressed(response.headers()) {
             return Err(self.failed(&TransferError::Compressed));
         }

@@ -360,6 +360,7 @@ impl Hub {
                     self.send_to_client(&held.message, LineEnd::Add);
                 }
                 Action::Hold(_) => self.report(HubEvent::Changed),
+                Action::Drop(_) => {}
                 Action::CompileTools(compilation) => self.report(HubEvent::Compile(compilation)),
                 Action::Warn(warning) => (self.warn)(&warning),
             }

@@ -1,6 +1,7 @@
 //! The guard of a session, tested by its input and output.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod bounds;
 mod calls;
 mod consent;
 mod lists;

@@ -1,10 +1,12 @@
 //! Behaviour that official servers do not show, but others may: a server with scripted answers.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
 
 use crate::parts::{Guarded, request};
 
@@ -154,6 +156,59 @@ async fn only_data_of_a_changed_message_is_written_again() {
     guarded.end().await;
 }
 
+/// Clients look for the media type at the beginning of the header, or anywhere in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_an_odd_media_type_are_judged() {
+    fn result(got: &Got, kind: &str, before: &str, after: &str) -> String {
+        if parsed(&got.body)["method"] != "tools/call" {
+            return usual(got);
+        }
+        let result = json!({"content": [], "structuredContent": {"n": "x"}});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+        with("200 OK", kind, &format!("{before}{message}{after}"))
+    }
+    let scripts: [(Script, &str); 4] = [
+        (
+            |got| result(got, "Content-Type: application/json-rpc\r\n", "", ""),
+            "application/json",
+        ),
+        (
+            |got| {
+                let kinds = "Content-Type: text/plain\r\nContent-Type: application/json\r\n";
+                result(got, kinds, "", "")
+            },
+            "application/json",
+        ),
+        (
+            |got| {
+                let kind = "Content-Type: application/json; x=text/event-stream\r\n";
+                result(got, kind, "", "")
+            },
+            "application/json",
+        ),
+        (
+            |got| {
+                let kind = "Content-Type: x-text/event-stream\r\n";
+                result(got, kind, "\u{feff}data: ", "\n\n")
+            },
+            "text/event-stream",
+        ),
+    ];
+    for (script, kind) in scripts {
+        let server = Odd::start(script).await;
+        let guarded = Guarded::start(&server.url).await;
+        let body = call(1, &json!({"n": 1})).to_string();
+        let answer = request(&guarded.url, "POST", &[], &body).await;
+        assert!(answer.body.contains("\"isError\":true"), "{answer:?}");
+        assert!(!answer.body.contains("structuredContent"), "{answer:?}");
+        assert!(!answer.body.contains('\u{feff}'), "{answer:?}");
+        let head = answer.head.to_lowercase();
+        assert_eq!(head.matches("content-type:").count(), 1, "{answer:?}");
+        assert_eq!(answer.header("content-type"), Some(kind), "{answer:?}");
+        guarded.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn batches_are_judged_part_by_part() {
     let server = Odd::start(usual).await;
@@ -175,6 +230,45 @@ async fn batches_are_judged_part_by_part() {
     let answer = request(&guarded.url, "POST", &headers, &alone).await;
     assert_eq!(parsed(&answer.body)[0]["result"]["isError"], true);
     guarded.end().await;
+}
+
+/// However a client writes the cancellation, the request of the cancelled call ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_that_waits_is_answered() {
+    let slow: Script = |got| {
+        if got.body.contains("tools/list") {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        usual(got)
+    };
+    let cancel = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    for cancelled in [
+        cancel(&json!(1)),
+        cancel(&json!(1.0)),
+        json!([cancel(&json!(1))]),
+        json!([cancel(&json!(1)), {"jsonrpc": "2.0", "method": "notifications/x"}]),
+    ] {
+        let server = Odd::start(slow).await;
+        let guarded = Guarded::start(&server.url).await;
+        let (url, body) = (guarded.url.clone(), call(1, &json!({"n": 1})).to_string());
+        let waiting = tokio::spawn(async move { request(&url, "POST", &[], &body).await });
+        while server.bodies().is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
+        request(&guarded.url, "POST", &[], &cancelled.to_string()).await;
+        let answer = timeout(Duration::from_secs(20), waiting).await;
+        let answer = answer.expect("it does not hang").expect("an answer");
+        assert!(
+            answer.body.contains("was cancelled"),
+            "{cancelled} {answer:?}"
+        );
+        let bodies = server.bodies();
+        assert!(
+            !bodies.iter().any(|body| body.contains("tools/call")),
+            "{bodies:?}"
+        );
+        guarded.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

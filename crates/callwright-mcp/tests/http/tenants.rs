@@ -199,6 +199,11 @@ async fn nothing_bypasses_the_guard() {
         let answer = request(&guarded.url, "POST", &headers, &call("pay")).await;
         assert_eq!(answer.status, 415, "{kind} {answer:?}");
     }
+    // A server that decodes by this gets another argument: `+ACI-` is a quotation mark.
+    let headers = [("Content-Type", "application/json; charset=utf-7")];
+    let smuggled = call("pay").replace("Ann", "Ann+ACI-,+ACI-all+ACI-:+ACI-");
+    let answer = request(&guarded.url, "POST", &headers, &smuggled).await;
+    assert_eq!(answer.status, 415, "{answer:?}");
     // Without an id, or unreadable.
     let note = call("pay").replace(r#""id":1,"#, "");
     let twice = call("pay").replace(r#""id":1,"#, r#""id":1,"method":"ping","#);
