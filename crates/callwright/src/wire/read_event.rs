@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::de::IgnoredAny;
+
 use super::raw::{RawObject, UnreadableAnswer, text};
 use super::streamed::{
     EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall, StreamedChoice,
@@ -153,10 +155,16 @@ impl<'d> EventData<'d, '_> {
         u64::try_from(self.answer.parts.iter().rposition(is)?).ok()
     }
 
-    /// Starts a call, which ends earlier calls of the same choice.
+    /// Starts a call, which ends the one before it in the same choice if its arguments are complete. If not, the pieces of both
+    /// may come in turns.
     pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
         let choice = part.choice;
-        self.end_calls(choice);
+        // Each call is asked about once: those before it stay open until the choice ends.
+        let mut calls = self.answer.calls.iter_mut().rev();
+        if let Some(previous) = calls.find(|call| call.choice == choice) {
+            let is_complete = |text: &String| serde_json::from_str::<IgnoredAny>(text).is_ok();
+            previous.has_ended |= previous.arguments.as_ref().is_some_and(is_complete);
+        }
         let call = self.answer.calls.len();
         self.add_part(Part {
             call: Some(call),
