@@ -91,10 +91,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: OutputFormat,
 
-    /// Also mask secrets in the `arguments` and `edits` of JSON output
+    /// Also mask secrets in the `tool`, `arguments` and `edits` of JSON output
     ///
     /// Secrets are values that a schema marks `writeOnly` or `format: password`. Everything else that is printed masks
-    /// them anyway; these two show them by default, for programs that need the values.
+    /// them anyway; these three show them by default, for programs that need the values.
     #[arg(long)]
     pub(crate) mask_secrets: bool,
 
