@@ -11,7 +11,7 @@ use super::liberties;
 use super::rule_list::RuleRow;
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::vocabulary::nearest::same_spelling;
+use crate::vocabulary::nearest::{FoldedName, same_spelling};
 use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
 
 /// The liberty of leaving out the text before a value with these keys.
@@ -22,7 +22,8 @@ pub(super) fn in_front(
 ) -> Option<&'static RuleRow> {
     let is_opened = template::after_closing_tag(before).is_none();
     // `<thought>…</thought>` may be a parameter.
-    if template::reasoning_name(before).is_some_and(|name| tool.may_take(name)) {
+    let may_be_key = |name| tool.may_take(&FoldedName::new(name));
+    if template::reasoning_name(before).is_some_and(may_be_key) {
         return None;
     }
     let (reasoning, before) = before.split_at(after_reasoning(before)?);
@@ -102,7 +103,7 @@ fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> 
         side,
         is_message: false,
         is_tool: &|name| name == tool.name() || same_spelling(name, tool.name()),
-        is_key: &|name| tool.may_take(name),
+        is_key: &|name| tool.may_take(&FoldedName::new(name)),
     };
     template::debris(text, &around)
 }

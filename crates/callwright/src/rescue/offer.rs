@@ -1,5 +1,6 @@
 //! The tools that a message may call, and what may be guessed about calls of them.
 
+use crate::nearest::FoldedName;
 use crate::tool::{Tool, ToolSet};
 use crate::vocabulary::Grade;
 
@@ -25,7 +26,8 @@ impl<'g> Offer<'g> {
 
     /// Whether a tool has a parameter of this name, in any spelling.
     pub(super) fn has_key(&self, name: &str) -> bool {
-        self.tools.iter().any(|tool| tool.may_take(name))
+        let name = FoldedName::new(name);
+        self.tools.iter().any(|tool| tool.may_take(&name))
     }
 
     pub(super) fn only_reads(&self, name: &str) -> bool {

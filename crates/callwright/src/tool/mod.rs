@@ -15,7 +15,7 @@ pub(crate) use lookup::{ToolSet, UnknownTool};
 use serde_json::Value as Schema;
 
 use crate::json::Path;
-use crate::nearest::has_same_letters;
+use crate::nearest::FoldedName;
 use crate::text::visible;
 use crate::validate::{
     CompileBudget, CompiledSchema, Cost, SchemaCache, Secrets, marks_secret, misplaced_enums,
@@ -45,6 +45,8 @@ pub struct Tool {
 #[derive(Debug)]
 struct Parameters {
     names: AHashSet<String>,
+    /// The same without case and separators.
+    folded: OnceLock<AHashSet<String>>,
     are_judged: bool,
 }
 
@@ -116,9 +118,11 @@ impl Tool {
     }
 
     /// Whether a name may be that of a parameter, in another case or with other separators.
-    pub(crate) fn may_take(&self, name: &str) -> bool {
-        let mut names = self.parameters().names.iter();
-        self.has_parameter(name) || names.any(|own| has_same_letters(own, name))
+    pub(crate) fn may_take(&self, name: &FoldedName) -> bool {
+        let Parameters { names, folded, .. } = self.parameters();
+        let fold = |name: &String| FoldedName::new(name).folded;
+        let folded = folded.get_or_init(|| names.iter().map(fold).collect());
+        folded.contains(&name.folded)
     }
 
     /// Whether the schema that judges its calls lists parameters; if not, anything may be sent.
@@ -137,6 +141,7 @@ impl Tool {
             Parameters {
                 are_judged: judged.is_some(),
                 names: declared.chain(judged.into_iter().flatten()).collect(),
+                folded: OnceLock::new(),
             }
         })
     }

@@ -63,7 +63,7 @@ pub(crate) struct Envelope<'t> {
     pub(crate) tool: Cow<'t, str>,
     pub(crate) arguments: Option<Value<'t>>,
     /// The keys of the members around the arguments that were left out, other than nulls.
-    left_out: Vec<Cow<'t, str>>,
+    left_out: Vec<&'static str>,
 }
 
 impl Envelope<'_> {
@@ -103,12 +103,14 @@ pub(crate) fn open_all(value: Value<'_>) -> Result<Vec<Envelope<'_>>, NotEnvelop
                 Some((_, one)) => vec![open(one)?],
                 None => return Err(NotEnvelope::Other),
             };
-            let said = around
-                .into_iter()
-                .filter(|(_, value)| *value != Value::Null);
-            let said: Vec<Cow<'_, str>> = said.map(|(key, _)| key).collect();
+            let is_around = |silent: &&str| {
+                let mut around = around.iter();
+                around.any(|(key, value)| key == silent && *value != Value::Null)
+            };
+            let left_out = SILENT.iter().copied().filter(is_around);
+            let left_out: Vec<&str> = left_out.collect();
             for call in &mut calls {
-                call.left_out.extend(said.iter().cloned());
+                call.left_out.extend(&left_out);
             }
             Ok(calls)
         }
@@ -139,7 +141,7 @@ pub(crate) fn open(value: Value<'_>) -> Result<Envelope<'_>, NotEnvelope> {
 fn opened<'t>(
     value: Value<'t>,
     is_outer: bool,
-    mut left_out: Vec<Cow<'t, str>>,
+    mut left_out: Vec<&'static str>,
 ) -> Result<Envelope<'t>, NotEnvelope> {
     let Value::Object(members) = value else {
         return Err(NotEnvelope::Other);
@@ -148,8 +150,8 @@ fn opened<'t>(
         return Err(NotEnvelope::Twice);
     }
     let (mut tool, mut arguments, mut inner) = (None, None, None);
-    for (name, value) in members {
-        let key = name.as_ref();
+    for (key, value) in members {
+        let key = key.as_ref();
         let is_twice = match value {
             Value::String(name) if NAMES.contains(&key) => tool.replace(name).is_some(),
             value if ARGUMENTS.contains(&key) => arguments.replace(value).is_some(),
@@ -158,7 +160,7 @@ fn opened<'t>(
             }
             value if says_nothing(key, &value) => {
                 if value != Value::Null {
-                    left_out.push(name);
+                    left_out.extend(SILENT.iter().copied().find(|silent| *silent == key));
                 }
                 false
             }

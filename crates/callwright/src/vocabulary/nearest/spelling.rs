@@ -27,7 +27,7 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
 }
 
 /// Whether two names are equal except for case and blanks: rules out almost all others quickly.
-pub(crate) fn has_same_letters(left: &str, right: &str) -> bool {
+fn has_same_letters(left: &str, right: &str) -> bool {
     fn bytes(name: &str) -> impl Iterator<Item = u8> {
         let letters = name.bytes().filter(|byte| !is_blank(char::from(*byte)));
         letters.map(|byte| byte.to_ascii_lowercase())
