@@ -46,15 +46,20 @@ impl CallFate {
 }
 
 impl AnswerGuard {
-    /// Judges calls as soon as it is known how they end: the last one of a choice when the choice ends.
+    /// Judges calls as soon as it is known how they end, the last one of a choice when the choice ends; those of a choice in
+    /// their order.
     pub(super) fn judge_ended(&mut self, is_over: bool, judge: &mut impl CallJudge) {
         let answer = self.reader.answer();
         self.ids.follow(answer);
         self.fates
             .resize_with(answer.calls.len(), || CallFate::Open);
         let mut added = Vec::new();
+        let mut has_open = vec![false; answer.choices.len()];
         for (at, (call, fate)) in answer.calls.iter().zip(&mut self.fates).enumerate() {
             if !matches!(fate, CallFate::Open | CallFate::Released) {
+                continue;
+            }
+            if has_open.get(call.choice) == Some(&true) {
                 continue;
             }
             let mut later = answer.calls.iter().skip(at + 1);
@@ -62,6 +67,9 @@ impl AnswerGuard {
             let choice = answer.choices.get(call.choice);
             let is_end_known = choice.is_some_and(|choice| choice.completeness.is_some());
             if !call.has_ended || !(is_followed || is_end_known || is_over) {
+                if let Some(has_open) = has_open.get_mut(call.choice) {
+                    *has_open = true;
+                }
                 continue;
             }
             let Some(mut read) = self.reader.call(at).filter(|_| !call.is_foreign) else {
