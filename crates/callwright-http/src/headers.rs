@@ -111,7 +111,7 @@ pub fn is_compressed(headers: &HeaderMap) -> bool {
         .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Whether a body is in UTF-8 for whoever decodes it as declared. In UTF-7, `+ACI-` is a quotation mark.
+/// Whether a body that is decoded as declared is in UTF-8. In UTF-7, `+ACI-` is a quotation mark.
 pub fn is_utf8(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_TYPE).iter().all(|value| {
         let declared = value.as_bytes().to_ascii_lowercase();
