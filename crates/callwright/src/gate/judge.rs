@@ -17,6 +17,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Lent, Path};
 use crate::parse::{self, Blank, Parsed};
 use crate::repair::{self, Healing, Terms, Trace, Trial};
+use crate::rescue::Notated;
 use crate::tool::{Tool, UnknownTool};
 use crate::validate::{self, Objections};
 use crate::verdict::{Refused, Repaired, Valid, Verdict};
@@ -231,9 +232,16 @@ fn look_for_edits(
     };
     match (read, &call.arguments) {
         (Some(read), _) => repair::heal_value(read, objections, terms, trace),
-        (None, Arguments::Text(text)) => {
-            repair::heal_text(text, terms, gate.limits().max_depth, trace)
-        }
+        (None, Arguments::Text(text)) => match gate.read_notation(text, terms.tool) {
+            Some(Notated::Cut) => {
+                Healing::Refused(Failure::cut_off(Path::root(), Cut::Seen).into())
+            }
+            Some(Notated::Whole {
+                arguments,
+                is_ended,
+            }) => repair::heal_notation(text, &arguments, is_ended, terms, trace),
+            None => repair::heal_text(text, terms, gate.limits().max_depth, trace),
+        },
         (None, _) => Healing::Hopeless,
     }
 }

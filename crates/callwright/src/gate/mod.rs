@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::Value;
 use crate::policy::{Advice, Policy};
 use crate::repair::RepairPolicy;
-use crate::rescue::{self, Beginning, CallWatch, NoCall, Offer, Rescued};
+use crate::rescue::{self, Beginning, CallWatch, NoCall, Notated, Offer, Rescued};
 use crate::secrecy::{self, Secrecy};
 use crate::tool::{Tool, ToolSet};
 use crate::validate::{CompileBudget, SchemaCache};
@@ -168,6 +168,7 @@ impl Gate {
         let offer = Offer {
             tools: &self.tools,
             cap: &|tool| self.repair_cap(tool),
+            arguments_of: None,
         };
         rescue::rescue(&offer, &self.limits, message).map_err(|reason| match reason {
             NoCall::NotOffered(name) => {
@@ -176,6 +177,16 @@ impl Gate {
             }
             other => other,
         })
+    }
+
+    /// The arguments of a call of `tool` that are written in another notation than JSON.
+    fn read_notation<'t>(&self, text: &'t str, tool: &Tool) -> Option<Notated<'t>> {
+        let offer = Offer {
+            tools: &self.tools,
+            cap: &|tool| self.repair_cap(tool),
+            arguments_of: Some(tool),
+        };
+        rescue::read_arguments(text, &self.limits, &offer)
     }
 
     /// The calls inside a refused call, if it holds several complete ones and each is valid by itself: all of them or none. The
@@ -211,6 +222,7 @@ impl Gate {
         let offer = Offer {
             tools: &self.tools,
             cap: &|tool| self.repair_cap(tool),
+            arguments_of: None,
         };
         watch.look(&offer, text)
     }

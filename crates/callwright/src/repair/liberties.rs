@@ -56,6 +56,12 @@ liberties! {
     CONTROL_TOKEN = "control_token", Lossless, Destroys;
     /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
+    /// A call, or its parameters, in the notation of a chat template or of Python: `<parameter=city>Rome</parameter>`,
+    /// `search(query="tea")`.
+    NOTATION = "notation", Lossless, Destroys;
+    /// The same without anything that shows where the last parameter ends. The provider must say that the response is complete,
+    /// unless the tool only reads.
+    OPEN_NOTATION = "open_notation", Lossless, Changes;
     /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
     /// A list around one call, `[{…}]`.

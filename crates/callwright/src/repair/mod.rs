@@ -149,7 +149,7 @@ pub(crate) fn heal_text(
     trace: &mut Trace,
 ) -> Healing {
     let tool = terms.tool;
-    let (value, mut edits) = match extract::read(text, tool, max_depth) {
+    let (value, edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(mut several) if is_only_call(&several, terms) => {
             several.edits.push(several.rest);
@@ -164,6 +164,16 @@ pub(crate) fn heal_text(
         }
         Extract::Nothing => return Healing::Hopeless,
     };
+    heal_reading(&value, edits, terms, trace)
+}
+
+/// Searches for edits that make a value valid which was read with these edits.
+fn heal_reading(
+    value: &Value<'_>,
+    mut edits: Vec<Edit>,
+    terms: &Terms<'_>,
+    trace: &mut Trace,
+) -> Healing {
     if let Some(trials) = trace {
         let read = edits.iter().map(|edit| Trial {
             edit: edit.clone(),
@@ -172,7 +182,7 @@ pub(crate) fn heal_text(
         });
         trials.extend(read);
     }
-    let (arguments, more) = match heal_value(&value, None, terms, trace) {
+    let (arguments, more) = match heal_value(value, None, terms, trace) {
         Healing::Healed { arguments, edits } => (arguments, edits),
         other => return other,
     };
@@ -182,6 +192,26 @@ pub(crate) fn heal_text(
     }
     edits.extend(more);
     Healing::Healed { arguments, edits }
+}
+
+/// Searches for edits that make arguments valid that were written as `text`, in another notation than JSON. `is_ended` tells
+/// whether the text shows that nothing is missing at its end.
+pub(crate) fn heal_notation(
+    text: &str,
+    arguments: &Value<'_>,
+    is_ended: bool,
+    terms: &Terms<'_>,
+    trace: &mut Trace,
+) -> Healing {
+    let liberty = if is_ended {
+        &liberties::NOTATION
+    } else if terms.is_complete || terms.stakes() == Stakes::Reads {
+        &liberties::OPEN_NOTATION
+    } else {
+        return Healing::Hopeless;
+    };
+    let read = vec![liberty.edit(&Path::root(), text, "{…}")];
+    heal_reading(arguments, read, terms, trace)
 }
 
 /// The objection to the liberties taken while reading, at these stakes.

@@ -7,7 +7,7 @@ use super::offer::Offer;
 use super::{FoundCalls, debris, harmony, read_from};
 use crate::vocabulary::ParseLimits;
 use crate::vocabulary::envelope::ARGUMENTS;
-use crate::vocabulary::template;
+use crate::vocabulary::template::{self, CallSide};
 
 /// How many bytes of words may come before calls. A longer text is an answer, and the call at its end may be part of it.
 pub(super) const MOST_WORDS: usize = 2_000;
@@ -39,7 +39,13 @@ pub(super) fn read<'t>(
             return Some(Some((found, "")));
         }
         match debris::read(text, at, limits.max_depth, offer) {
-            Ok((calls, end)) => Some(Some((FoundCalls::json(calls, at), &text[end..]))),
+            Ok((found, end)) => {
+                let (_, closed) = offer.leading_debris(&text[end..], CallSide::After);
+                Some(Some((
+                    FoundCalls::among_debris(found, at),
+                    &text[end + closed..],
+                )))
+            }
             Err(_) => debris::opens_call(&text[at..], offer).then_some(None),
         }
     })??;

@@ -7,7 +7,7 @@ use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
 use crate::vocabulary::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
-use crate::vocabulary::template::{self, CallSide, DebrisContext};
+use crate::vocabulary::template::{self, CallSide};
 
 /// Whether a text starts a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,14 +31,7 @@ pub(super) fn beginning_of_calls(offer: &Offer<'_>, text: &str) -> Chance {
 
 /// Whether a text starts calls after debris.
 pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
-    let is_tool = |name: &str| offer.tool(name).is_some();
-    let around = DebrisContext {
-        side: CallSide::Before,
-        is_message: true,
-        is_tool: &is_tool,
-        is_key: &|name| offer.has_key(name),
-    };
-    let (debris, length) = template::leading_debris(text, &around);
+    let (debris, length) = offer.leading_debris(text, CallSide::Before);
     let rest = &text[length..];
     match rest.as_bytes().first() {
         None => Chance::Maybe,
@@ -85,37 +78,9 @@ fn bare(offer: &Offer<'_>, text: &str) -> Chance {
 
 /// Whether a text starts with a marker that only calls start with.
 fn marked(text: &str) -> Chance {
-    let tokens = [
-        tags::TOOL_CALL,
-        tags::FUNCTION,
-        mistral::CALLS,
-        harmony::START,
-        harmony::CHANNEL,
-    ];
+    let tokens = [mistral::CALLS, harmony::START, harmony::CHANNEL];
     let any = tokens.into_iter().map(|token| begun_by(text, token));
-    any.fold(invoke(text), Chance::max)
-}
-
-/// `<invoke ` or `<function_calls>`, also with a namespace.
-fn invoke(text: &str) -> Chance {
-    if tags::starts_invoke(text) {
-        return Chance::Yes;
-    }
-    let Some(tag) = text.strip_prefix('<') else {
-        return Chance::No;
-    };
-    let letters = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (space, after) = tag.split_at(letters);
-    let name = match after.strip_prefix(':') {
-        Some(name) => name,
-        // The namespace itself is incomplete.
-        None if after.is_empty() && space.len() <= tags::LONGEST_NAMESPACE => return Chance::Maybe,
-        None => tag,
-    };
-    let is_begun = ["invoke ", "function_calls>"]
-        .iter()
-        .any(|whole| whole.starts_with(name));
-    if is_begun { Chance::Maybe } else { Chance::No }
+    any.fold(tags::begins(text), Chance::max)
 }
 
 /// `[{"name": …`, `[name(`.

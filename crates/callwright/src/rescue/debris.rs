@@ -1,7 +1,7 @@
-//! Calls as JSON surrounded by the debris that any chat template leaves.
+//! Calls as JSON, or as in Python, surrounded by the debris that any chat template leaves.
 //!
 //! Takes the position where calls may start; returns them with the position where the last one ends. A call is an envelope with
-//! its name and its arguments, or an object after the name of an offered tool. Only debris ([`template`]) may come between
+//! its name and its arguments, or an object or named arguments after the name of an offered tool. Only debris ([`template`]) may come between
 //! calls; the caller judges what follows the last one.
 
 use super::NoCall;
@@ -11,8 +11,9 @@ use super::offer::Offer;
 use super::pythonic;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
+use crate::vocabulary::Notation;
 use crate::vocabulary::envelope::open_all;
-use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
+use crate::vocabulary::template::{self, CallSide, Debris};
 
 /// Reads the calls that start here.
 pub(super) fn read<'t>(
@@ -20,22 +21,17 @@ pub(super) fn read<'t>(
     start: usize,
     max_depth: usize,
     offer: &Offer<'_>,
-) -> RescueResult<(Vec<Call<'t>>, usize)> {
-    let is_tool = |name: &str| offer.tool(name).is_some();
+) -> RescueResult<((Vec<Call<'t>>, Notation), usize)> {
     let (mut calls, mut end) = (Vec::new(), start);
     let mut is_marked = false;
+    let mut notation = Notation::Json;
     loop {
-        let around = DebrisContext {
-            side: if calls.is_empty() {
-                CallSide::Before
-            } else {
-                CallSide::Between
-            },
-            is_message: true,
-            is_tool: &is_tool,
-            is_key: &|name| offer.has_key(name),
+        let side = if calls.is_empty() {
+            CallSide::Before
+        } else {
+            CallSide::Between
         };
-        let (debris, length) = template::leading_debris(&text[end..], &around);
+        let (debris, length) = offer.leading_debris(&text[end..], side);
         let mut cursor = Cursor::new(text, end + length, max_depth);
         let opened = text[end..end + length].matches('(').count();
         // `search(query="tea")`
@@ -47,6 +43,7 @@ pub(super) fn read<'t>(
             let arguments = arguments_of(arguments, tool, &debris, offer)?;
             calls.push(Call::new(tool.to_owned(), Arguments::Value(arguments)));
             close(&mut cursor, opened.saturating_sub(1));
+            notation = Notation::Pythonic;
             end = cursor.at();
             continue;
         }
@@ -98,7 +95,7 @@ pub(super) fn read<'t>(
                         offer,
                     )?,
                 };
-                return Ok((calls, end));
+                return Ok(((calls, notation), end));
             }
             (Err(_), _) => return Err(NoCall::Unreadable),
         }
@@ -110,18 +107,12 @@ pub(super) fn read<'t>(
     if calls.is_empty() || !is_marked && calls.iter().any(is_record) {
         return Err(NoCall::NoMark);
     }
-    Ok((calls, end))
+    Ok(((calls, notation), end))
 }
 
 /// Whether a text starts like a call: a marker or the name of a tool, and a bracket.
 pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
-    let around = DebrisContext {
-        side: CallSide::Before,
-        is_message: true,
-        is_tool: &|name| offer.tool(name).is_some(),
-        is_key: &|name| offer.has_key(name),
-    };
-    let (debris, length) = template::leading_debris(text, &around);
+    let (debris, length) = offer.leading_debris(text, CallSide::Before);
     (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
 }
 
@@ -152,7 +143,7 @@ fn arguments_of<'t>(
     debris: &Debris<'_>,
     offer: &Offer<'_>,
 ) -> RescueResult<Value<'t>> {
-    let is_marked = debris.has_mark || debris.has_fence;
+    let is_marked = debris.has_mark || debris.has_fence || offer.arguments_of.is_some();
     if !is_marked && !offer.only_reads(tool) {
         return Err(NoCall::NoMark);
     }
@@ -163,13 +154,7 @@ fn arguments_of<'t>(
     Ok(value)
 }
 
-/// Whether the rest of a message is only debris.
+/// Whether the rest of a text is only debris.
 pub(super) fn is_end(rest: &str, offer: &Offer<'_>) -> bool {
-    let around = DebrisContext {
-        side: CallSide::After,
-        is_message: true,
-        is_tool: &|name| offer.tool(name).is_some(),
-        is_key: &|name| offer.has_key(name),
-    };
-    template::debris(rest, &around).is_some()
+    offer.leading_debris(rest, CallSide::After).1 == rest.len()
 }

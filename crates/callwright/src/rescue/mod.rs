@@ -10,6 +10,8 @@
 //! This stage takes a whole message or nothing of it, calls only tools that are offered, and never completes a message that is
 //! cut off. It never repairs, converts or judges: parameters written as text stay text, and parse, validate and repair do the
 //! rest.
+//!
+//! The same readers serve the arguments of a call that are in another notation than JSON ([`read_arguments`]).
 
 mod among_words;
 mod arguments;
@@ -20,6 +22,7 @@ mod debris;
 mod envelope;
 mod harmony;
 mod mistral;
+mod notated;
 mod offer;
 mod pythonic;
 mod reason;
@@ -27,6 +30,7 @@ mod surroundings;
 mod tags;
 
 pub use beginning::{Beginning, CallWatch};
+pub(crate) use notated::{Notated, read_arguments};
 pub(crate) use offer::Offer;
 pub use reason::NoCall;
 
@@ -60,11 +64,11 @@ struct FoundCalls<'t> {
 }
 
 impl<'t> FoundCalls<'t> {
-    /// Calls as JSON that start at this position.
-    fn json(calls: Vec<Call<'t>>, rest: usize) -> Self {
+    /// Calls among debris that start at this position.
+    fn among_debris((calls, notation): (Vec<Call<'t>>, Notation), rest: usize) -> Self {
         FoundCalls {
             calls,
-            notation: Notation::Json,
+            notation,
             rest,
             has_words: false,
             is_cut: false,
@@ -132,8 +136,8 @@ fn read_from<'t>(
         Err(why) => why,
     };
     match debris::read(text, start, limits.max_depth, offer) {
-        Ok((calls, end)) if debris::is_end(&text[end..], offer) => {
-            Ok(FoundCalls::json(calls, start))
+        Ok((found, end)) if debris::is_end(&text[end..], offer) => {
+            Ok(FoundCalls::among_debris(found, start))
         }
         _ => Err(why),
     }
@@ -149,8 +153,8 @@ fn read_notation<'t>(
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let calls = match around.notation {
         Notation::ToolCall => tags::read_tool_calls(&mut cursor, offer)?,
-        Notation::Function => tags::read_functions(&mut cursor)?,
-        Notation::Invoke => tags::read_invokes(&mut cursor)?,
+        Notation::Pairs => tags::read_pairs(&mut cursor)?,
+        Notation::Function | Notation::Invoke => tags::read_tagged(&mut cursor)?,
         Notation::Mistral => mistral::read(&mut cursor, offer)?,
         Notation::Harmony => harmony::read(&mut cursor)?,
         Notation::Pythonic => pythonic::read(&mut cursor)?,

@@ -51,24 +51,38 @@ fn call<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Call<'t>> {
 
 /// `key=value, …)`, after the parenthesis.
 pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value<'t>> {
-    let mut members: Vec<Member<'t>> = Vec::new();
     cursor.skip_blank();
-    if !cursor.eat(")") {
-        loop {
-            let key = name(cursor)?;
-            expect(cursor, "=")?;
-            members.push((key.into(), value(cursor, cursor.max_depth)?));
-            if cursor.eat_spaced(",") {
-                continue;
-            }
-            expect(cursor, ")")?;
+    let members = if cursor.rest().starts_with(')') {
+        Vec::new()
+    } else {
+        members(cursor)?
+    };
+    expect(cursor, ")")?;
+    Ok(Value::Object(members))
+}
+
+/// `key=value, …` or `(key=value, …)` without a name before it, and whether it is in parentheses.
+pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<(Value<'t>, bool)> {
+    if cursor.eat_spaced("(") {
+        return Ok((named_arguments(cursor)?, true));
+    }
+    Ok((Value::Object(members(cursor)?), false))
+}
+
+fn members<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Member<'t>>> {
+    let mut members = Vec::new();
+    loop {
+        let key = name(cursor)?;
+        expect(cursor, "=")?;
+        members.push((key.into(), value(cursor, cursor.max_depth)?));
+        if !cursor.eat_spaced(",") {
             break;
         }
     }
     if has_duplicate(&members) {
         return Err(NoCall::Ambiguous);
     }
-    Ok(Value::Object(members))
+    Ok(members)
 }
 
 /// A name of a tool or parameter.
@@ -130,12 +144,17 @@ fn separator(cursor: &mut Cursor<'_>, closer: &str) -> RescueResult<()> {
     }
 }
 
-/// A string in either kind of quotes, with the escapes that JSON and Python share.
+/// A string in either kind of quotes, one or three of them, with the escapes that JSON and Python share.
 fn string<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Cow<'t, str>> {
     let Some(quote @ ('"' | '\'')) = cursor.peek() else {
         return Err(NoCall::Unreadable);
     };
-    cursor.eat(quote.encode_utf8(&mut [0; 4]));
+    let long = quote.to_string().repeat(3);
+    let is_long = cursor.eat(&long);
+    let end = if is_long { &long } else { &long[..1] };
+    if !is_long {
+        cursor.eat(end);
+    }
     let stops = [quote, '\\', '\n'];
     let mut text = Cow::Borrowed("");
     loop {
@@ -154,11 +173,13 @@ fn string<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Cow<'t, str>> {
             };
             cursor.eat(kind.encode_utf8(&mut [0; 4]));
             text += decoded;
-        } else if cursor.eat("\n") {
-            return Err(NoCall::Unreadable);
-        } else {
-            cursor.eat(quote.encode_utf8(&mut [0; 4]));
+        } else if cursor.eat(end) {
             return Ok(text);
+        } else if let Some(c) = cursor.peek().filter(|_| is_long) {
+            text += &cursor.rest()[..c.len_utf8()];
+            cursor.eat(&cursor.rest()[..c.len_utf8()]);
+        } else {
+            return Err(NoCall::Unreadable);
         }
     }
 }

@@ -61,18 +61,8 @@ impl Surroundings {
 /// The notation that a text starts with.
 fn notation(text: &str) -> Option<Notation> {
     let starts = |token: &str| text.starts_with(token);
-    if starts(tags::TOOL_CALL) {
-        let inner = text[tags::TOOL_CALL.len()..].trim_ascii_start();
-        return Some(if inner.starts_with(tags::FUNCTION) {
-            Notation::Function
-        } else {
-            Notation::ToolCall
-        });
-    }
-    if starts(tags::FUNCTION) {
-        Some(Notation::Function)
-    } else if tags::starts_invoke(text) {
-        Some(Notation::Invoke)
+    if let Some(tagged) = tags::notation(text) {
+        Some(tagged)
     } else if starts(mistral::CALLS) || mistral::starts_with_name(text) {
         Some(Notation::Mistral)
     } else if harmony::starts(text) {

@@ -39,11 +39,13 @@ named! {
         Function = "function",
         /// `<invoke name="…"><parameter name="key">value</parameter></invoke>`
         Invoke = "invoke",
+        /// `<tool_call>name<arg_key>key</arg_key><arg_value>value</arg_value></tool_call>`
+        Pairs = "pairs",
         /// `[TOOL_CALLS]name{…}`, `[TOOL_CALLS][{…}]`, `name[ARGS]{…}`
         Mistral = "mistral",
         /// `<|channel|>commentary to=functions.name<|message|>{…}<|call|>`
         Harmony = "harmony",
-        /// `[name(key=value)]`
+        /// `[name(key=value)]`, `name(key=value)`
         Pythonic = "pythonic",
         /// `{"name": …, "arguments": …}`, alone or as a code block
         Json = "json",

@@ -54,7 +54,7 @@ const ODD_TOKENS: [&str; 2] = ["]~b]ai", "[e~["];
 const LONGEST: usize = 200;
 
 /// The bars of control tokens: the usual one, and the full-width one.
-fn is_bar(c: char) -> bool {
+pub(crate) fn is_bar(c: char) -> bool {
     matches!(c, '|' | '｜')
 }
 

@@ -10,6 +10,7 @@ mod names;
 mod pieces;
 mod reasoning;
 
+pub(crate) use marks::is_bar;
 use marks::{MarkKind, mark};
 use names::{is_label, may_begin_label, may_begin_name};
 
@@ -227,13 +228,16 @@ pub(crate) fn words() -> impl Iterator<Item = &'static str> {
 }
 
 /// What templates put before the name of a tool.
-pub(crate) const NAMESPACES: [&str; 6] = [
+pub(crate) const NAMESPACES: [&str; 9] = [
     "functions.",
     "function.",
     "tools.",
     "tool.",
     "default_api.",
     "api.",
+    "call:default_api:",
+    "default_api:",
+    "call:",
 ];
 
 /// What models put around a call in Python.
@@ -285,12 +289,12 @@ pub(crate) fn header_length(text: &str) -> usize {
     length
 }
 
-/// A text without the tokens that end a message.
+/// A text without the tokens that end a message. A closing tag ends a call.
 pub(crate) fn without_last_tokens(text: &str) -> &str {
     let mut text = text.trim_ascii_end();
     while let Some(open) = text.rfind('<').filter(|_| text.ends_with('>'))
         && let Some(found) = mark(&text[open..], false)
-        && (found.kind == MarkKind::Token || found.ends_message)
+        && (found.ends_message || found.kind == MarkKind::Token && !text[open..].starts_with("</"))
         && open + found.length == text.len()
     {
         text = text[..open].trim_ascii_end();

@@ -1,0 +1,80 @@
+//! The arguments of one call, in the notation of a chat template or of Python where a JSON object belongs.
+//!
+//! Takes the text that was sent as the arguments of a tool; returns them as a value whose parameters are text, or nothing. The
+//! text holds the whole call, or nothing but its parameters: `<parameter=city>Rome</parameter>`, `city="Rome", days=3`. JSON is
+//! left to repair; a call of another tool, a second call and a parameter that is given twice are not read.
+
+use super::cursor::Cursor;
+use super::offer::Offer;
+use super::{NoCall, pythonic, read_from, tags};
+use crate::call::{Arguments, Call};
+use crate::json::Value;
+use crate::vocabulary::template::{self, CallSide};
+use crate::vocabulary::{Notation, ParseLimits};
+
+/// Arguments as they were read.
+pub(crate) enum Notated<'t> {
+    Whole {
+        arguments: Value<'t>,
+        /// Whether the text itself shows that nothing is missing at its end.
+        is_ended: bool,
+    },
+    /// The text ends within a call.
+    Cut,
+}
+
+/// Reads the arguments of a call of the only tool on offer.
+pub(crate) fn read_arguments<'t>(
+    text: &'t str,
+    limits: &ParseLimits,
+    offer: &Offer<'_>,
+) -> Option<Notated<'t>> {
+    let start = text.len() - text.trim_start().len();
+    // Most texts are JSON with a mistake in it.
+    if text.len() > limits.max_bytes || text[start..].starts_with('{') {
+        return None;
+    }
+    let end = template::without_last_tokens(text).len();
+    let is_notated = |notation| {
+        matches!(
+            notation,
+            Notation::Function | Notation::Invoke | Notation::Pairs | Notation::Pythonic
+        )
+    };
+    match read_from(text, (start, end), limits, offer) {
+        Ok(found) if is_notated(found.notation) => {
+            let [call] = <[Call<'t>; 1]>::try_from(found.calls).ok()?;
+            let Arguments::Value(arguments) = call.arguments else {
+                return None;
+            };
+            offer.tool(&call.tool)?;
+            Some(if found.is_cut {
+                Notated::Cut
+            } else {
+                Notated::Whole {
+                    arguments,
+                    is_ended: true,
+                }
+            })
+        }
+        _ => parameters(Cursor::new(&text[..end], start, limits.max_depth), offer),
+    }
+}
+
+/// Parameters without a call around them.
+fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'t>> {
+    let (arguments, is_closed) = match tags::read_parameters(&mut cursor) {
+        Ok(arguments) => (arguments, false),
+        Err(NoCall::Unreadable) => pythonic::read_parameters(&mut cursor).ok()?,
+        Err(_) => return None,
+    };
+    if cursor.is_cut {
+        return Some(Notated::Cut);
+    }
+    let (debris, length) = offer.leading_debris(cursor.rest(), CallSide::After);
+    let is_all = length == cursor.rest().len();
+    is_all.then_some(Notated::Whole {
+        arguments,
+        is_ended: is_closed || debris.has_mark,
+    })
+}
