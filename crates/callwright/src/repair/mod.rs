@@ -194,12 +194,12 @@ fn heal_reading(
     Healing::Healed { arguments, edits }
 }
 
-/// Searches for edits that make arguments valid that were written as `text`, in another notation than JSON. `is_ended` tells
-/// whether the text shows that nothing is missing at its end.
+/// Searches for edits that make arguments valid that were written as `text`, in another notation than JSON: `is_ended` if the
+/// text shows that nothing is missing at its end, `has_words` if there are words around the call.
 pub(crate) fn heal_notation(
     text: &str,
     arguments: &Value<'_>,
-    is_ended: bool,
+    (is_ended, has_words): (bool, bool),
     terms: &Terms<'_>,
     trace: &mut Trace,
 ) -> Healing {
@@ -210,7 +210,10 @@ pub(crate) fn heal_notation(
     } else {
         return Healing::Hopeless;
     };
-    let read = vec![liberty.edit(&Path::root(), text, "{…}")];
+    let mut read = vec![liberty.edit(&Path::root(), text, "{…}")];
+    if has_words {
+        read.push(liberties::PROSE.edit(&Path::root(), text, "…"));
+    }
     heal_reading(arguments, read, terms, trace)
 }
 

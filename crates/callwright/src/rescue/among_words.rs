@@ -4,7 +4,7 @@
 //! every tool that is called and nothing else in the message looks like a call. The words before them stay text.
 
 use super::offer::Offer;
-use super::{FoundCalls, debris, harmony, read_from};
+use super::{FoundCalls, debris, harmony, read_from, read_notation};
 use crate::vocabulary::ParseLimits;
 use crate::vocabulary::envelope::ARGUMENTS;
 use crate::vocabulary::template::{self, CallSide};
@@ -37,6 +37,9 @@ pub(super) fn read<'t>(
     let (found, words_after) = places.find_map(|at| {
         if let Ok(found) = read_from(text, (at, end), limits, offer) {
             return Some(Some((found, "")));
+        }
+        if let Ok((found, words)) = read_notation(text, (at, end), limits, offer) {
+            return Some(Some((found, words)));
         }
         match debris::read(text, at, limits.max_depth, offer) {
             Ok((found, end)) => {

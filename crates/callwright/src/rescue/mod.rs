@@ -132,7 +132,8 @@ fn read_from<'t>(
     offer: &Offer<'_>,
 ) -> RescueResult<FoundCalls<'t>> {
     let why = match read_notation(text, (start, end), limits, offer) {
-        Ok(found) => return Ok(found),
+        Ok((found, "")) => return Ok(found),
+        Ok(_) => NoCall::TextAfter,
         Err(why) => why,
     };
     match debris::read(text, start, limits.max_depth, offer) {
@@ -143,12 +144,13 @@ fn read_from<'t>(
     }
 }
 
+/// The calls that start at a position in their own notation, and the text after them.
 fn read_notation<'t>(
     text: &'t str,
     (start, end): (usize, usize),
     limits: &ParseLimits,
     offer: &Offer<'_>,
-) -> RescueResult<FoundCalls<'t>> {
+) -> RescueResult<(FoundCalls<'t>, &'t str)> {
     let around = Surroundings::of(text, start, end)?;
     let mut cursor = Cursor::new(&text[..around.end], around.calls, limits.max_depth);
     let calls = match around.notation {
@@ -165,11 +167,12 @@ fn read_notation<'t>(
     }
     // In a notation that carries text itself, that text comes first.
     let is_told = cursor.calls > around.calls;
-    Ok(FoundCalls {
+    let found = FoundCalls {
         calls,
         notation: around.notation,
         rest: if is_told { cursor.calls } else { start },
         has_words: cursor.has_words,
         is_cut: cursor.is_cut,
-    })
+    };
+    Ok((found, cursor.rest()))
 }

@@ -6,7 +6,7 @@
 
 use super::cursor::Cursor;
 use super::offer::Offer;
-use super::{NoCall, pythonic, read_from, tags};
+use super::{NoCall, among_words, pythonic, read_from, tags};
 use crate::call::{Arguments, Call};
 use crate::json::Value;
 use crate::vocabulary::template::{self, CallSide};
@@ -18,6 +18,8 @@ pub(crate) enum Notated<'t> {
         arguments: Value<'t>,
         /// Whether the text itself shows that nothing is missing at its end.
         is_ended: bool,
+        /// Whether there are words around the call, of a tool that only reads.
+        has_words: bool,
     },
     /// The text ends within a call.
     Cut,
@@ -41,8 +43,10 @@ pub(crate) fn read_arguments<'t>(
             Notation::Function | Notation::Invoke | Notation::Pairs | Notation::Pythonic
         )
     };
-    match read_from(text, (start, end), limits, offer) {
-        Ok(found) if is_notated(found.notation) => {
+    let span = (start, end);
+    let found = read_from(text, span, limits, offer).ok();
+    match found.or_else(|| among_words::read(text, span, limits, offer)) {
+        Some(found) if is_notated(found.notation) => {
             let [call] = <[Call<'t>; 1]>::try_from(found.calls).ok()?;
             let Arguments::Value(arguments) = call.arguments else {
                 return None;
@@ -54,6 +58,7 @@ pub(crate) fn read_arguments<'t>(
                 Notated::Whole {
                     arguments,
                     is_ended: true,
+                    has_words: found.has_words,
                 }
             })
         }
@@ -76,5 +81,6 @@ fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'
     is_all.then_some(Notated::Whole {
         arguments,
         is_ended: is_closed || debris.has_mark,
+        has_words: false,
     })
 }

@@ -172,13 +172,10 @@ pub(super) fn read_tool_calls<'t>(
     Ok(calls)
 }
 
-/// Calls in `<tool_call>`, each a name and its parameters in pairs of tags.
+/// Calls in `<tool_call>`, each a name and its parameters in pairs of tags, up to the first place where none starts.
 pub(super) fn read_pairs<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
-    while !cursor.is_at_end() {
-        if !cursor.eat_spaced(TOOL_CALL) {
-            return Err(NoCall::TextAfter);
-        }
+    while cursor.eat_spaced(TOOL_CALL) {
         let name = name_before_pairs(cursor.rest()).ok_or(NoCall::Unreadable)?;
         cursor.eat(name);
         calls.push(parameters(cursor, name.trim_ascii(), &PAIRS, None)?);
@@ -194,12 +191,12 @@ fn name_before_pairs(text: &str) -> Option<&str> {
     (is_name && (tags.starts_with(PAIRS.open) || tags.starts_with(PAIRS.end))).then_some(name)
 }
 
-/// Calls in `<function=name>` or `<invoke name="…">`, also inside another tag.
+/// Calls in `<function=name>` or `<invoke name="…">`, also inside another tag, up to the first place where none starts.
 pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<'t>>> {
     let mut calls = Vec::new();
-    while !cursor.is_at_end() {
-        let wrapper_end = match opening(cursor.rest()) {
-            Some(Opening::Wrapper(tag)) => {
+    while let Some(opening) = opening(cursor.rest()) {
+        let wrapper_end = match opening {
+            Opening::Wrapper(tag) => {
                 cursor.eat_spaced(&format!("<{tag}>"));
                 Some(format!("</{tag}>"))
             }
@@ -211,8 +208,7 @@ pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<
             cursor.skip_blank();
         }
         if calls.len() == first {
-            let is_first = wrapper_end.is_some() && calls.is_empty();
-            return Err(if is_first {
+            return Err(if first == 0 {
                 NoCall::Unreadable
             } else {
                 NoCall::TextAfter
@@ -220,18 +216,13 @@ pub(super) fn read_tagged<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Call<
         }
         // The closing tag may be there alone: models forget the opening one.
         match cursor.close(wrapper_end.as_deref().unwrap_or(TOOL_CALL_END)) {
-            Closing::Closed => {}
             Closing::Cut => cursor.is_cut |= wrapper_end.is_some(),
-            Closing::Other if wrapper_end.is_none() && is_opened(cursor) => {}
-            Closing::Other => return Err(NoCall::TextAfter),
+            Closing::Other if wrapper_end.is_some() => return Err(NoCall::TextAfter),
+            Closing::Closed | Closing::Other => {}
         }
+        cursor.skip_blank();
     }
     Ok(calls)
-}
-
-/// Whether another call follows.
-fn is_opened(cursor: &Cursor<'_>) -> bool {
-    opening(cursor.rest()).is_some()
 }
 
 /// One call, if its tag is here.
