@@ -10,6 +10,7 @@
 mod acknowledge;
 mod asked;
 mod fingerprint;
+mod hashed;
 pub mod ledger;
 mod names;
 mod objection;
