@@ -11,7 +11,7 @@ use serde_json::Value as Schema;
 use smallvec::SmallVec;
 
 use crate::json::{FEW, Path, Value, with_buffer, write_canonical_string};
-use crate::vocabulary::{Fingerprint, hash};
+use crate::vocabulary::{Fingerprint, TextHash, hash};
 
 /// How deep nested objects are searched for defaults. The arguments of real tools are flatter.
 const DEEPEST_DEFAULT: usize = 8;
@@ -19,19 +19,18 @@ const DEEPEST_DEFAULT: usize = 8;
 impl Fingerprint {
     /// The fingerprint of parsed arguments, given the shape of the tool's schema.
     pub fn of(tool: &str, arguments: &Value<'_>, shape: &Shape) -> Self {
-        with_buffer(|out| {
-            write(tool, arguments, shape, out);
-            Fingerprint(u128::from_be_bytes(hash(out)))
-        })
+        Fingerprint::by(hash, |out| write(tool, arguments, shape, out))
     }
 
     /// The fingerprint of arguments that could not be parsed.
     pub fn of_text(tool: &str, text: &str) -> Self {
+        Fingerprint::by(hash, |out| write_unread(tool, text, out))
+    }
+
+    /// The fingerprint of a text that is written for it.
+    pub(super) fn by(hash: TextHash, write: impl FnOnce(&mut String)) -> Self {
         with_buffer(|out| {
-            write_canonical_string(tool, out);
-            // No canonical text starts like this.
-            out.push('!');
-            out.push_str(text.trim_ascii());
+            write(out);
             Fingerprint(u128::from_be_bytes(hash(out)))
         })
     }
@@ -41,6 +40,14 @@ impl Fingerprint {
 pub(crate) fn write(tool: &str, arguments: &Value<'_>, shape: &Shape, out: &mut String) {
     write_canonical_string(tool, out);
     shape.write(arguments, out);
+}
+
+/// The same for arguments that could not be parsed.
+pub(super) fn write_unread(tool: &str, text: &str, out: &mut String) {
+    write_canonical_string(tool, out);
+    // No canonical text starts like this.
+    out.push('!');
+    out.push_str(text.trim_ascii());
 }
 
 /// What is left out of a tool's arguments: defaults and volatile fields.

@@ -10,6 +10,7 @@
 mod acknowledge;
 mod asked;
 mod fingerprint;
+mod hashed;
 pub mod ledger;
 mod names;
 mod objection;
@@ -43,7 +44,7 @@ use crate::call::{Arguments, Call};
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::verdict::{Refused, Settled, Verdict};
-use crate::vocabulary::{Cause, Checked, Code, Failure, Issue, Notice, Objection};
+use crate::vocabulary::{Cause, Checked, Code, Failure, Issue, Notice, Objection, TextHash, hash};
 
 /// The admission stage with its settings and its memory.
 #[derive(Debug)]
@@ -158,7 +159,7 @@ impl Admission {
         let counted = ticket.place().filter(|_| !ticket.uncounted);
         let place = counted.map(|place| place.in_turn(ticket.counted_in));
         let (tool, arguments) = (ticket.tool(), ticket.arguments());
-        let notice = self.note(tool, place, ticket.fingerprint, Some(arguments), &checked);
+        let notice = self.note(tool, place, ticket.fingerprint, arguments, &checked);
         let settled = Settled::from(ticket);
         Settled {
             notice: notice.or(settled.notice),
@@ -168,24 +169,24 @@ impl Admission {
     }
 
     /// Records the outcome of a call, if it belongs to a conversation.
-    pub(crate) fn note(
+    fn note(
         &self,
         tool: &Tool,
         place: Option<Place<'_>>,
         fingerprint: Fingerprint,
-        arguments: Option<&Value<'_>>,
+        arguments: &Value<'_>,
         checked: &Checked<'_>,
     ) -> Option<Notice> {
         let place = place?;
         // The results of a tool with secrets may quote them.
         let remembers =
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
-        let outcome = || checked.outcome_of(arguments).clone();
+        let outcome = || checked.outcome_of(Some(arguments)).clone();
         let limits = self.limits(Some(tool));
         let ended = ended(tool, limits, checked, outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
-            let passes = checked.outcome_of(arguments).success == Success::Transient;
+            let passes = checked.outcome_of(Some(arguments)).success == Success::Transient;
             return (passes && tool.spec().spends()).then(|| Notice {
                 once: true,
                 ..Notice::new(Reason::Transient, tool.name(), 1)
@@ -210,7 +211,7 @@ impl Admission {
     /// The fingerprint of a call.
     pub(crate) fn identify(&self, call: &Call<'_>, verdict: &Verdict<'_>) -> Fingerprint {
         let name = verdict.tool().map_or(call.tool.as_ref(), Tool::name);
-        identify(call, verdict, name, &self.of(Some(name)).1)
+        identify(call, verdict, (name, &self.of(Some(name)).1), hash)
     }
 
     /// The refusal, at its level of escalation.
@@ -298,14 +299,21 @@ impl Admission {
 }
 
 /// The fingerprint of a call of the tool with this name and shape.
-fn identify(call: &Call<'_>, verdict: &Verdict<'_>, name: &str, shape: &Shape) -> Fingerprint {
-    let of = |arguments: &Value<'_>| Fingerprint::of(name, arguments, shape);
+fn identify(
+    call: &Call<'_>,
+    verdict: &Verdict<'_>,
+    (name, shape): (&str, &Shape),
+    hash: TextHash,
+) -> Fingerprint {
+    let of = |arguments: &Value<'_>| {
+        Fingerprint::by(hash, |out| fingerprint::write(name, arguments, shape, out))
+    };
     match (verdict.arguments(), &call.arguments) {
         (Some(arguments), _) | (None, Arguments::Value(arguments)) => of(arguments),
         (None, Arguments::Absent) => of(&Value::Object(Vec::new())),
         (None, Arguments::Text(text)) => match read_value(text) {
             Ok(arguments) => of(&arguments),
-            Err(_) => Fingerprint::of_text(name, text),
+            Err(_) => Fingerprint::by(hash, |out| fingerprint::write_unread(name, text, out)),
         },
     }
 }

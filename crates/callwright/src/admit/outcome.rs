@@ -11,7 +11,9 @@ use super::volatile;
 use crate::json::Value;
 use crate::text::{first_bytes, snippet};
 use crate::vocabulary::transient::is_turned_away;
-use crate::vocabulary::{Checked, Code, Digest, Failure, Next, Outcome, Output, Success};
+use crate::vocabulary::{
+    Checked, Code, Digest, Failure, Next, Outcome, Output, Success, TextHash, hash,
+};
 
 /// How much of an answer is remembered, in characters: enough to recognise it.
 const REMEMBERED: usize = 60;
@@ -30,10 +32,11 @@ pub(super) enum AnswerContent<'a> {
 impl Outcome {
     /// The outcome of a call whose result was judged. Whether the answer only acknowledges the call is worked out if
     /// `may_acknowledge`, and is otherwise `false`.
-    pub(crate) fn of(
+    pub(super) fn of(
         checked: &Checked<'_>,
         arguments: Option<&Value<'_>>,
         may_acknowledge: bool,
+        hash: TextHash,
     ) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
@@ -45,7 +48,7 @@ impl Outcome {
         });
         Outcome {
             success,
-            digest: volatile::steady(&answer, &asked, Digest::of),
+            digest: volatile::steady(&answer, &asked, |text| Digest(hash(text))),
             acknowledges: may_acknowledge
                 && success == Success::Ok
                 && acknowledges(&answer, &asked),
@@ -64,7 +67,7 @@ impl Checked<'_> {
     /// The same, given the arguments of the call.
     pub(crate) fn outcome_of(&self, arguments: Option<&Value<'_>>) -> &Outcome {
         self.outcome
-            .get_or_init(|| Outcome::of(self, arguments, true))
+            .get_or_init(|| Outcome::of(self, arguments, true, hash))
     }
 }
 

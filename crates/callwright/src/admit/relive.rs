@@ -10,7 +10,7 @@ use super::{Admission, Digest, Fingerprint, Outcome, Place, digest, ended, ident
 use crate::call::Call;
 use crate::tool::Tool;
 use crate::verdict::Verdict;
-use crate::vocabulary::{Cause, Checked, Failure};
+use crate::vocabulary::{Cause, Checked, Failure, recorded_hash};
 
 /// What admission needs to know about a recorded call, without the call itself.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct Recalled<'c> {
 }
 
 impl Recalled<'_> {
-    /// The identity of the call.
+    /// The identity of the call among those of the same recording.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -80,16 +80,40 @@ impl Admission {
         let (limits, shape) = self.of(Some(&name));
         let ran = tool.zip(result).filter(|_| verdict.failure().is_none());
         Recalled {
-            fingerprint: identify(call, verdict, &name, shape),
+            fingerprint: identify(call, verdict, (&name, shape), recorded_hash),
             tool_digest: limits.name(&name).digest(),
             tool: name,
             limits: limits.limits,
             refused: refused(verdict),
             // The outcome of the result is not needed again, so it is not cached.
             ended: ran.and_then(|(tool, result)| {
-                let outcome = || Outcome::of(result, verdict.arguments(), limits.steps);
+                let arguments = verdict.arguments();
+                let outcome = || Outcome::of(result, arguments, limits.steps, recorded_hash);
                 ended(tool, limits, result, outcome)
             }),
+        }
+    }
+
+    /// Records the outcome of a call that would have been admitted.
+    pub(crate) fn relive_result(
+        &self,
+        tool: &Tool,
+        fingerprint: Fingerprint,
+        place: Place<'_>,
+        result: &Checked<'_>,
+    ) {
+        let limits = self.limits(Some(tool));
+        let outcome = || Outcome::of(result, None, limits.steps, recorded_hash);
+        if let Some(ended) = ended(tool, limits, result, outcome) {
+            let report = Report {
+                turn: place.at.turn,
+                fingerprint,
+                tool: limits.name(tool.name()),
+                ended,
+                beginning: "",
+            };
+            // A lost outcome only makes the count lower.
+            let _noted = self.ledger().close(place.session, &report);
         }
     }
 

@@ -12,17 +12,18 @@
 //! two.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
-use ahash::RandomState;
 use serde::{Deserialize, Serialize, Serializer};
 use smallvec::SmallVec;
 
+use super::hashed::HashedKeys;
 use super::ledger::{Ask, Ended, Limits, Noted, RefusedCall, Report, Ruling};
 use super::round::{CallMemory, OutcomeKind, Pending, ToolMemory};
 use crate::vocabulary::place::number_as_text;
 use crate::vocabulary::{Digest, Fingerprint, Moment, Reason, Reply, Success};
 
-type Map<K, V> = HashMap<K, V, RandomState>;
+type Map<K, V> = HashMap<K, V, HashedKeys>;
 
 /// A session's memory. It serialises to JSON, and continues where it left off when it is read back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -187,6 +188,8 @@ impl Session {
             if self.ordinal > 0 {
                 *self = Session {
                     ordinal: self.ordinal,
+                    entries: emptied(&mut self.entries),
+                    tools: emptied(&mut self.tools),
                     // A permission that the model has not used yet remains valid.
                     allowed_once: std::mem::take(&mut self.allowed_once),
                     allowed_tools: std::mem::take(&mut self.allowed_tools),
@@ -395,6 +398,15 @@ impl Session {
         tool.filter(|tool| tool.news == self.news && (digest.is_none() || tool.error == digest))
             .map_or(0, |tool| tool.streak)
     }
+}
+
+/// An empty map with the room of this one, unless that is much: most turns have a few calls.
+fn emptied<K: Eq + Hash, V>(map: &mut Map<K, V>) -> Map<K, V> {
+    const USUAL_CALLS: usize = 8;
+    let mut map = std::mem::take(map);
+    map.clear();
+    map.shrink_to(USUAL_CALLS);
+    map
 }
 
 /// How many answers of one kind are remembered: more than a user gives in one conversation.

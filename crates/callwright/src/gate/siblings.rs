@@ -114,6 +114,6 @@ impl Gate {
         result: &Checked<'_>,
     ) {
         self.admission
-            .note(tool, Some(place), fingerprint, None, result);
+            .relive_result(tool, fingerprint, place, result);
     }
 }

@@ -39,8 +39,8 @@ pub use edit::{Edit, Grade, Trial};
 pub use effect::{DeclaredBy, Effect};
 pub(crate) use effect::{LOOKING, says_destroy};
 pub use failure::{Cause, Cut, Failure};
-pub(crate) use identity::hash;
 pub use identity::{Digest, Fingerprint, Outcome, Success};
+pub(crate) use identity::{TextHash, hash, recorded_hash};
 pub(crate) use issue::ItemPlace;
 pub use issue::{
     BranchChoice, BranchReason, Comparison, Correction, Expected, Issue, IssueCode, Received,

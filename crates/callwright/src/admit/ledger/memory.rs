@@ -3,17 +3,20 @@
 //! Bounded in sessions and in calls: the least recently used session is evicted first, and counted. Sessions are spread over
 //! shards by the hash of their name; a shard is locked for one step of one session.
 //!
-//! With many sessions, the cost of a step is the memory it touches. So a session is stored in the table itself, and the order
-//! of use is a queue that is only written at its end, not a linked list through all sessions.
+//! With many sessions, the cost of a step is the memory it touches. So a session is stored in the table itself, and a step does
+//! not touch the order of use: the queue holds each session once, under an earlier use, and is corrected when that one's turn
+//! comes.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ahash::{AHashMap, RandomState};
+use ahash::RandomState;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::evictions::Evictions;
 use super::{Ask, Ledger, LedgerAway, Noted, Reply, Report, Ruling};
+use crate::admit::hashed::HashedKeys;
 use crate::admit::session::Session;
 use crate::admit::thresholds::AdmissionPolicy;
 
@@ -30,10 +33,6 @@ const CALLS_PER_SESSION: usize = 50;
 /// How many calls fit in any case: those of a few sessions that reach the hard limit.
 const FEWEST_CALLS: usize = 4 * AdmissionPolicy::MOST_CALLS as usize;
 
-/// How many uses per session the queue may hold before outdated ones are swept out. A sweep visits every session, so it must be
-/// rare; a use takes 32 bytes, so the queue stays small compared to the sessions.
-const USES_PER_SESSION: usize = 8;
-
 /// Keeps sessions in this process, the most recently used ones.
 #[derive(Debug)]
 pub struct MemoryLedger {
@@ -47,44 +46,50 @@ type SessionHash = u128;
 
 #[derive(Debug, Default)]
 struct Shard {
-    sessions: AHashMap<SessionHash, SessionSlot>,
+    sessions: HashMap<SessionHash, SessionSlot, HashedKeys>,
     /// The most sessions.
     most: usize,
     /// How many calls all sessions remember.
     calls: usize,
-    /// Uses in chronological order; only the last use of a session counts.
-    uses: VecDeque<(SessionHash, u64)>,
+    /// Every session with a use of it, the earliest first; later uses do not change the entry. Forgotten sessions leave theirs.
+    queue: BinaryHeap<Reverse<(u64, SessionHash)>>,
     clock: u64,
     evictions: Evictions,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SessionSlot {
     session: Session,
+    /// Its last use.
     used: u64,
+    /// The use under which it is in the queue.
+    queued: u64,
 }
 
 impl Shard {
     /// Runs a step on the session with this name, created if necessary; returns how many others were evicted for it.
     fn step<T>(&mut self, name: SessionHash, step: impl FnOnce(&mut Session) -> T) -> (T, u64) {
         self.clock += 1;
-        match self.uses.back_mut() {
-            // A call is opened and then closed; one use is enough for both.
-            Some((last, used)) if *last == name => *used = self.clock,
-            _ => self.uses.push_back((name, self.clock)),
-        }
+        let now = self.clock;
         let slot = self.sessions.entry(name).or_insert_with(|| {
             self.evictions.arrived(short(name));
-            SessionSlot::default()
+            self.queue.push(Reverse((now, name)));
+            SessionSlot {
+                session: Session::default(),
+                used: now,
+                queued: now,
+            }
         });
-        slot.used = self.clock;
+        slot.used = now;
         self.calls -= slot.session.remembered();
         let result = step(&mut slot.session);
         self.calls += slot.session.remembered();
-        if self.uses.len() > self.sessions.len() * USES_PER_SESSION + SHARDS {
+        if self.queue.len() > 2 * self.sessions.len() + SHARDS {
             let sessions = &self.sessions;
-            self.uses
-                .retain(|(name, used)| is_last_use(sessions, *name, *used));
+            self.queue.retain(|Reverse((queued, name))| {
+                let slot = sessions.get(name);
+                slot.is_some_and(|slot| slot.queued == *queued)
+            });
         }
         let most_calls = FEWEST_CALLS.max(self.most.saturating_mul(CALLS_PER_SESSION));
         let mut left = 0;
@@ -99,10 +104,18 @@ impl Shard {
 
     /// Evicts the least recently used session.
     fn forget_one(&mut self) {
-        while let Some((name, used)) = self.uses.pop_front() {
-            if is_last_use(&self.sessions, name, used) {
-                self.evictions.evicted(short(name));
-                return self.forget(name);
+        while let Some(Reverse((queued, name))) = self.queue.pop() {
+            match self.sessions.get_mut(&name) {
+                Some(slot) if slot.queued == queued && slot.used == queued => {
+                    self.evictions.evicted(short(name));
+                    return self.forget(name);
+                }
+                Some(slot) if slot.queued == queued => {
+                    slot.queued = slot.used;
+                    self.queue.push(Reverse((slot.used, name)));
+                }
+                // It was forgotten, and may have come back.
+                _ => {}
             }
         }
     }
@@ -116,14 +129,6 @@ impl Shard {
 /// The half of a name that does not select the shard: enough to recognise an evicted session.
 fn short(name: SessionHash) -> u64 {
     (name >> 64) as u64
-}
-
-fn is_last_use(
-    sessions: &AHashMap<SessionHash, SessionSlot>,
-    name: SessionHash,
-    used: u64,
-) -> bool {
-    sessions.get(&name).is_some_and(|slot| slot.used == used)
 }
 
 impl Default for MemoryLedger {
@@ -317,12 +322,12 @@ mod tests {
             ledger.forget(&session);
         }
         assert_eq!((ledger.sessions(), ledger.forgotten()), (0, 0));
-        let uses: usize = ledger
+        let queued: usize = ledger
             .shards
             .iter()
-            .map(|shard| shard.lock().uses.len())
+            .map(|shard| shard.lock().queue.len())
             .sum();
-        assert!(uses <= SHARDS * (SHARDS + USES_PER_SESSION), "{uses}");
+        assert!(queued <= SHARDS * (SHARDS + 2), "{queued}");
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
         write_steady(&value, asked, blocks, &mut out);
         return Cow::Owned(out);
     }
-    let Some(pattern) = &*IN_TEXT else {
+    let Some(pattern) = IN_TEXT.as_ref().filter(|_| may_match(text)) else {
         return Cow::Borrowed(text);
     };
     let steady = pattern.replace_all(text, |found: &Captures<'_>| {
@@ -117,6 +117,12 @@ fn steady_text<'t>(text: &'t str, asked: &Asked<'_>, blocks: Blocks) -> Cow<'t, 
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// Whether the pattern may match: it takes a digit, which need not be ASCII, or the dashes of a UUID.
+fn may_match(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.any(|byte| byte.is_ascii_digit() || byte == b'-' || !byte.is_ascii())
 }
 
 /// Whether a time after this text is the time of the answer: it is at the start of a line, or follows one of the words above.

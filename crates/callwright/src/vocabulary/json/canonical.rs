@@ -85,9 +85,21 @@ pub(crate) fn write_object<'k, M>(
 
 /// Length first, so that no content can imitate a border.
 pub(crate) fn write_string(text: &str, out: &mut String) {
-    out.push_str(itoa::Buffer::new().format(text.len()));
+    write_integer(text.len() as u64, out);
     out.push(':');
     out.push_str(text);
+}
+
+/// Most are lengths and powers with a digit or two, and copying these costs more than working them out.
+fn write_integer(integer: u64, out: &mut String) {
+    match u8::try_from(integer) {
+        Ok(digit @ 0..10) => out.push(char::from(b'0' + digit)),
+        Ok(two @ 10..100) => {
+            out.push(char::from(b'0' + two / 10));
+            out.push(char::from(b'0' + two % 10));
+        }
+        _ => out.push_str(itoa::Buffer::new().format(integer)),
+    }
 }
 
 /// The digits without zeros at either end, and their power of ten: `120` is `12e1`, `0.5` is `5e-1`.
@@ -104,10 +116,15 @@ fn write_number(number: &Number<'_>, out: &mut String) {
     out.push_str(decimal.whole);
     out.push_str(decimal.fraction);
     out.truncate(first + decimal.significant);
-    let zeros = out[first..].len() - out[first..].trim_start_matches('0').len();
-    out.drain(first..first + zeros);
+    let zeros = out[first..].bytes().take_while(|it| *it == b'0').count();
+    if zeros > 0 {
+        out.drain(first..first + zeros);
+    }
     out.push('e');
-    out.push_str(itoa::Buffer::new().format(decimal.power));
+    if decimal.power < 0 {
+        out.push('-');
+    }
+    write_integer(decimal.power.unsigned_abs(), out);
 }
 
 #[cfg(test)]

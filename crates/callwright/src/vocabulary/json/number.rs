@@ -142,15 +142,21 @@ impl<'a> Decimal<'a> {
             Some(rest) => (true, rest),
             None => (false, literal),
         };
-        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let split = |text: &'a str, at: Option<usize>| {
+            at.map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])))
+        };
+        let e = text.bytes().position(|it| matches!(it, b'e' | b'E'));
+        let (digits, exponent) = split(text, e);
+        let point = digits.bytes().position(|it| it == b'.');
+        let (whole, fraction) = split(digits, point);
+        let fraction = fraction.unwrap_or_default();
         let zero = |byte: &u8| *byte == b'0';
         let digits = || whole.bytes().chain(fraction.bytes());
         let trailing = digits().rev().take_while(zero).count();
         let significant = whole.len() + fraction.len() - trailing;
         // A literal is in the range of `f64`, so an exponent that does not fit in an integer is far below zero, or belongs to
         // zero.
-        let exponent = exponent.parse::<i64>().unwrap_or(i64::MIN);
+        let exponent = exponent.map_or(0, |it| it.parse::<i64>().unwrap_or(i64::MIN));
         let length = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let power = if significant == 0 {
             0

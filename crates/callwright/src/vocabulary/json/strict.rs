@@ -50,6 +50,9 @@ const SMALL_OBJECT: usize = 4;
 /// The same for the outermost object: arguments are larger than their parts.
 const OUTER_OBJECT: usize = 8;
 
+/// A longer text is a line of a log rather than the arguments of a call: a record with a dozen members.
+const LONGEST_ARGUMENTS: usize = 256;
+
 /// A larger object is most likely a record with many members, so its list need not grow step by step. A list of this size is
 /// just under a kilobyte, the largest size that allocators hand out without searching.
 const LARGER_OBJECT: usize = 18;
@@ -72,7 +75,11 @@ impl<'a> StrictParser<'a> {
             bytes: text.as_bytes(),
             at,
             has_duplicates: false,
-            room: OUTER_OBJECT,
+            room: if text.len() > LONGEST_ARGUMENTS {
+                LARGER_OBJECT
+            } else {
+                OUTER_OBJECT
+            },
         }
     }
 
