@@ -34,6 +34,8 @@ impl Relay {
     pub(crate) fn note_answer(&self, guard: &AnswerGuard) {
         if let Some(reason) = guard.unjudged() {
             self.unjudged(reason.name());
+        } else if guard.answer().calls.iter().any(|call| call.is_disputed) {
+            self.unjudged("call_disputed");
         } else if guard.answer().lacks_text() {
             self.unjudged("lacks_text");
         }

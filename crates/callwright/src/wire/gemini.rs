@@ -102,6 +102,7 @@ impl ProviderShape for Gemini {
             }
             if let Some(reason) = candidate.get("finishReason") {
                 event.finish(choice, reason, &[], None);
+                event.end_choice(choice);
             }
         }
         Ok(())

@@ -117,7 +117,7 @@ impl ProviderShape for OpenAiChat {
                 event.finish(at, reason, &["stop"], Some("\"tool_calls\""));
             }
             if !is_delta {
-                event.end_calls(at);
+                event.end_choice(at);
             }
         }
         Ok(())
@@ -234,9 +234,11 @@ fn find_call<'d>(
     let is_same = |part: &&Part| id.is_none() || part.name.is_none() || has_id(part);
     let known = before.filter(is_same).and_then(|part| part.call);
     let is_used = id.is_some() && event.part(has_id).is_some();
-    let call = match known {
-        Some(call) => call,
-        None => event.begin(Part::new(choice, index, id.as_deref()))?,
+    let call = if let Some(call) = known {
+        call
+    } else {
+        event.end_if_complete(choice);
+        event.begin(Part::new(choice, index, id.as_deref()))?
     };
     if is_delta {
         event.numbered(entry, index, event.number_in_choice(call));
