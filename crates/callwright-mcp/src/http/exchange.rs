@@ -52,7 +52,7 @@ impl Exchange {
             return;
         }
         for id in answers(message) {
-            if let Some(at) = self.open.iter().position(|open| *open == id) {
+            if let Some(at) = self.open.iter().position(|open| Id(&id).answers(Id(open))) {
                 self.session.answered(&self.open.swap_remove(at));
             }
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::future::ready;
 
-use callwright_http::body::{self, Body, BoxError};
+use callwright_http::body::{self, Body, BoxError, without_byte_order_mark};
 use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::server::Draining;
 use callwright_http::sse::{self, EventFields, EventReader};
@@ -16,7 +16,6 @@ use hyper::{Response, StatusCode};
 
 use super::exchange::{has_method, together};
 use super::headers::SESSION;
-use super::message_reader::message_in;
 use super::proxy::{HttpRefusal, HttpReply, ProxiedRequest};
 use crate::call::can_elicit;
 use crate::message::Message;
@@ -73,7 +72,10 @@ impl ProxiedRequest {
 
     /// A response with one message, or an array of them, together with the guard's own answers.
     fn judge_whole(&mut self, message: Bytes) -> Bytes {
-        let message = match self.exchange.judge_server_message(&message) {
+        let judged = self
+            .exchange
+            .judge_server_message(without_byte_order_mark(&message));
+        let message = match judged {
             Some(Cow::Borrowed(_)) => message,
             Some(Cow::Owned(changed)) => changed.into(),
             None => Bytes::new(),
@@ -82,7 +84,7 @@ impl ProxiedRequest {
         if all.is_empty() {
             return message;
         }
-        match Message::read(&message) {
+        match Message::read(without_byte_order_mark(&message)) {
             Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().into())),
             // Servers that merely accept a message send an empty body.
             _ if message.trim_ascii().is_empty() => {}
@@ -190,7 +192,8 @@ impl JudgedStream {
         let fields = EventFields::read(&event);
         // Only streams of a session can be resumed.
         exchange.is_resumable |= has_session && fields.id.is_some();
-        let Some(message) = message_in(fields) else {
+        // Clients differ in whether they read events with other names.
+        let Some(message) = fields.data else {
             return event;
         };
         if !has_session && has_method(&message, "notifications/tools/list_changed") {
