@@ -9,11 +9,12 @@ use callwright_mcp::http::{
 };
 
 use callwright_live::{Live, OperatorPages};
+use tokio::net::TcpListener;
 
 use super::tell;
 use crate::CommandOutcome;
 use crate::args::McpArguments;
-use crate::http_options::{NotServed, bind};
+use crate::http_options::NotServed;
 
 /// Serves clients until the program is asked to stop.
 pub(super) fn serve(
@@ -46,11 +47,13 @@ pub(super) fn serve(
         });
     };
     let served = runtime.block_on(async {
-        let listener = bind("--listen", listen).await?;
-        options.proxy.check_listener(&listener)?;
+        if arguments.command.is_empty() {
+            options.check()?;
+        }
+        let (listener, admin) = arguments.clients.bind(listen, &options.proxy).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("listening at http://{at}/"));
-        let admin = serve_admin(arguments, options.clone());
+        let admin = serve_admin(admin, options.pages.clone());
         let guard = async {
             match arguments.command.split_first() {
                 Some((program, rest)) => {
@@ -72,10 +75,11 @@ pub(super) fn serve(
 }
 
 /// Serves the operator pages at their own address, if one is set. Returns only on failure.
-async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), NotServed> {
-    if let (Some(address), Some(pages)) = (&arguments.clients.admin, options.pages) {
-        let listener = bind("--admin", address).await?;
-        options.proxy.check_listener(&listener)?;
+async fn serve_admin(
+    listener: Option<TcpListener>,
+    pages: Option<Arc<OperatorPages>>,
+) -> Result<(), NotServed> {
+    if let (Some(listener), Some(pages)) = (listener, pages) {
         let at = listener.local_addr()?;
         tell("guarding", &format!("status page at http://{at}/"));
         pages.serve(listener).await;
