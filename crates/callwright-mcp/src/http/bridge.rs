@@ -20,7 +20,9 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
-use super::exchange::{Exchange, answers, has_method, is_batch, one_line, requests, together};
+use super::exchange::{
+    Exchange, UNANSWERED, answers_all, has_method, is_batch, one_line, requests, together,
+};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, Options, ProxyError};
@@ -216,7 +218,7 @@ impl Bridge {
         let why = match self.send(&mut exchange, body).await {
             Err(why) => why,
             Ok(()) if exchange.first().is_none() => return,
-            Ok(()) => "The MCP server ended its response before the result.".to_owned(),
+            Ok(()) => UNANSWERED.to_owned(),
         };
         (self.server.warn)(&why);
         for error in exchange.fail(&why) {
@@ -265,7 +267,13 @@ impl Bridge {
             retries = if messages.has_come { 0 } else { retries + 1 };
             let is_done = exchange.first().is_none() || retries == MAX_RETRIES;
             if is_done || messages.last_id.is_none() {
-                return Ok(());
+                // What it said is not an answer to the request.
+                let is_refused = exchange.first().is_some() && !status.is_success();
+                return if is_refused {
+                    Err(with_status(status))
+                } else {
+                    Ok(())
+                };
             }
             // The stream ended before its last message: the rest comes on another one.
             sleep(messages.retry).await;
@@ -286,7 +294,7 @@ impl Bridge {
         let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
         let said: String = body.trim().chars().take(LONGEST_REASON).collect();
         let says = if said.is_empty() { "" } else { ": " };
-        format!("The MCP server answered with HTTP status {status}{says}{said}")
+        format!("{}{says}{said}", with_status(status))
     }
 
     /// Begins a new session with the client's own `initialize`, unless another request has already done so. `None` if
@@ -323,7 +331,7 @@ impl Bridge {
         while let Some(reader) = &mut messages
             && let Some(message) = reader.next().await
         {
-            if answers(&message) == requests(&initialize) {
+            if answers_all(&message, &initialize) {
                 break;
             }
         }
@@ -400,6 +408,10 @@ impl Bridge {
         // A client that has stopped reading closes its input as well.
         let _gone = self.lines.send(message).await;
     }
+}
+
+fn with_status(status: StatusCode) -> String {
+    format!("The MCP server answered with HTTP status {status}")
 }
 
 fn agreed_version(message: &[u8]) -> Option<HeaderValue> {

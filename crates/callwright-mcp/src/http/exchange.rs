@@ -108,6 +108,16 @@ fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<Stri
     }
 }
 
+/// Why a request gets no answer although its response has ended.
+pub(super) const UNANSWERED: &str = "The MCP server ended its response before the result. The request may or may not have been carried out.";
+
+/// Whether a message answers every request in another one.
+pub(super) fn answers_all(message: &[u8], requested: &[u8]) -> bool {
+    let answered = answers(message);
+    let is_answered = |id: &String| answered.iter().any(|answer| Id(answer).answers(Id(id)));
+    requests(requested).iter().all(is_answered)
+}
+
 /// Whether a message is a request or a notification with this method.
 pub(super) fn has_method(message: &[u8], name: &str) -> bool {
     matches!(Message::read(message),

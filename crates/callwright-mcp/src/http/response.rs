@@ -14,7 +14,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use super::exchange::{has_method, together};
+use super::exchange::{UNANSWERED, has_method, together};
 use super::headers::SESSION;
 use super::proxy::{HttpRefusal, HttpReply, ProxiedRequest};
 use crate::call::can_elicit;
@@ -141,6 +141,8 @@ struct JudgedStream {
     /// Whether the stream does not end by itself, so it ends when the guard drains.
     is_endless: bool,
     is_over: bool,
+    /// Whether an event had an id, after which a client may resume the stream.
+    has_event_ids: bool,
 }
 
 impl JudgedStream {
@@ -152,6 +154,7 @@ impl JudgedStream {
             events: EventReader::new(incoming, request.proxy.server.upstream.max_bytes()),
             request,
             is_over: false,
+            has_event_ids: false,
         }
     }
 
@@ -172,12 +175,23 @@ impl JudgedStream {
         }
         let next = tokio::select! {
             next = self.events.next() => next,
-            () = self.draining.wait(), if self.is_endless => Ok(None),
+            () = self.draining.wait(), if self.is_endless => return None,
         };
         match next {
             Ok(Some(event)) => Some(Ok(self.judge(event))),
-            Ok(None) => None,
-            Err(error) => Some(self.broken(&error)),
+            // A server may close a stream on purpose, for its client to resume.
+            Ok(None) if self.has_event_ids || self.is_answered() => None,
+            Ok(None) => Some(Ok(self.unanswered(UNANSWERED))),
+            Err(error) => {
+                let why = self.request.proxy.server.describe(&error);
+                let is_answered = self.is_answered();
+                self.is_over = true;
+                Some(if is_answered {
+                    Err(why.into())
+                } else {
+                    Ok(self.unanswered(&why))
+                })
+            }
         }
     }
 
@@ -191,6 +205,7 @@ impl JudgedStream {
         let has_session = caller.session().is_some();
         let fields = EventFields::read(&event);
         // Only streams of a session can be resumed.
+        self.has_event_ids |= fields.id.is_some();
         exchange.is_resumable |= has_session && fields.id.is_some();
         // Clients differ in whether they read events with other names.
         let Some(message) = fields.data else {
@@ -207,18 +222,19 @@ impl JudgedStream {
         changed.map_or(event, Bytes::from)
     }
 
-    /// The stream broke. A client that can resume it does so; others get an error for each unanswered request.
-    fn broken(&mut self, error: &TransferError) -> Result<Bytes, BoxError> {
+    /// Whether nothing is missing, or the client can resume the stream to get it.
+    fn is_answered(&self) -> bool {
+        let exchange = &self.request.exchange;
+        exchange.first().is_none() || exchange.is_resumable
+    }
+
+    /// An error for each unanswered request.
+    fn unanswered(&mut self, why: &str) -> Bytes {
         self.is_over = true;
-        let why = self.request.proxy.server.describe(error);
-        let exchange = &mut self.request.exchange;
-        if exchange.first().is_none() || exchange.is_resumable {
-            return Err(why.into());
-        }
-        let errors = exchange.fail(&why);
-        Ok(errors
+        let errors = self.request.exchange.fail(why);
+        errors
             .iter()
             .flat_map(|error| message_event(error))
-            .collect())
+            .collect()
     }
 }

@@ -272,6 +272,22 @@ async fn a_server_that_refuses_is_quoted() {
         "The MCP server answered with HTTP status 401 Unauthorized: log in first"
     );
     client.end().await;
+
+    // What the server says is not an answer to the request.
+    let server = Odd::start(|_| {
+        let kind = "Content-Type: application/json\r\n";
+        let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"full"}}"#;
+        with("429 Too Many Requests", kind, error)
+    })
+    .await;
+    let mut client = Client::start(&server.url);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert_eq!(client.ask(ping).await["error"]["message"], "full");
+    assert_eq!(
+        client.next().await["error"]["message"],
+        "The MCP server answered with HTTP status 429 Too Many Requests"
+    );
+    client.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
