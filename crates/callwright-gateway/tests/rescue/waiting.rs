@@ -124,6 +124,7 @@ fn observing_changes_nothing() {
             guard.event(event.clone(), &mut judge, &mut out);
             assert_eq!(out, [event]);
         }
+        guard.end(&mut judge, &mut Vec::new());
         assert_eq!(
             judge.verdicts,
             [(Some("tool_call"), "get_weather".to_owned(), "valid")],

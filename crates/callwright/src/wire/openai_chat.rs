@@ -104,9 +104,9 @@ impl ProviderShape for OpenAiChat {
         if let Ok(Some(usage)) = data.object("usage") {
             event.tokens(&usage, "completion_tokens", NOT_READ);
         }
-        for choice in data.list("choices")? {
+        for (number, choice) in (0..).zip(data.list("choices")?) {
             let choice = RawObject::of_valid(choice)?;
-            let at = event.choice(choice.number("index").unwrap_or_default())?;
+            let at = event.choice(choice.number("index").unwrap_or(number))?;
             let message = choice.object("message")?;
             let is_delta = message.is_none();
             let delta = choice.object("delta")?;

@@ -259,7 +259,8 @@ fn read_response<'d>(
                 start = event.answer.texts.get(text).map(|text| text.span.start);
             } else if item.is_a("function_call") {
                 let known = known_call(index, &item, event)
-                    .or_else(|| renamed_call(index, &item, streamed, event));
+                    .or_else(|| renamed_call(index, &item, event))
+                    .filter(|call| *call < streamed);
                 read_item((choice, index), known, &item, true, event)?;
             } else if messages > 0 {
                 event.is_mixed(choice);
@@ -334,7 +335,6 @@ fn known_call(
 fn renamed_call(
     index: Option<u64>,
     item: &RawObject<'_>,
-    streamed: usize,
     event: &EventData<'_, '_>,
 ) -> Option<usize> {
     let call_id = item.text("call_id");
@@ -344,8 +344,7 @@ fn renamed_call(
         let is_same_tool = event.tool(call) == item.text("name").as_deref();
         is_same_tool.then_some(call)
     };
-    let call = by_call_id.or_else(by_place);
-    call.filter(|call| *call < streamed)
+    by_call_id.or_else(by_place)
 }
 
 /// A call, announced earlier or new.
