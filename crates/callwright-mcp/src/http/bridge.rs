@@ -15,7 +15,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
@@ -37,6 +37,10 @@ const MAX_LINES: usize = 64;
 /// How many times in a row a stream is requested in vain. A server that restarts is back by then, and has forgotten
 /// the stream.
 const MAX_RETRIES: usize = 5;
+
+/// How long the messages after a notification or an `initialize` wait until the server has taken it. A server that needs longer
+/// must not hold up calls.
+const IN_ORDER: Duration = Duration::from_secs(5);
 
 /// How much of a server's reason for refusing a request is passed on: a sentence or two, not a page.
 const LONGEST_REASON: usize = 300;
@@ -140,12 +144,16 @@ impl Bridge {
             let ids = requests(&line);
             let is_ready = has_method(&line, "notifications/initialized");
             let bridge = Arc::clone(self);
-            if ids.is_empty() || has_method(&line, "initialize") {
-                // The next message may depend on it.
+            let (first, begins) = (ids.first().cloned(), has_method(&line, "initialize"));
+            let (ends, has_ended) = oneshot::channel::<()>();
+            let handle = in_progress.spawn(async move {
                 bridge.exchange(line, ids).await;
+                drop(ends);
+            });
+            if first.is_none() || begins {
+                // The next message may depend on it.
+                let _ended = timeout(IN_ORDER, has_ended).await;
             } else {
-                let first = ids.first().cloned();
-                let handle = in_progress.spawn(async move { bridge.exchange(line, ids).await });
                 handles.extend(first.map(|id| (id, handle)));
             }
             if is_ready && listening.is_empty() {

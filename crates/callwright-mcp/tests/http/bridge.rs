@@ -290,6 +290,27 @@ async fn a_server_that_refuses_is_quoted() {
     client.end().await;
 }
 
+/// A server that works on a call may not take the notification that cancels it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_that_the_server_does_not_take_holds_up_nothing_for_long() {
+    let script: Script = |got| {
+        if got.body.contains("notifications/cancelled") {
+            // Longer than a call may have to wait.
+            std::thread::sleep(Duration::from_secs(20));
+        }
+        crate::odd::usual(got)
+    };
+    let server = Odd::start(script).await;
+    let mut client = Client::start(&server.url);
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}))
+        .await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let answer = timeout(Duration::from_secs(15), client.ask(ping)).await;
+    assert_eq!(answer.expect("in time")["id"], 1);
+    client.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_is_too_long_is_not_the_last() {
     let server = Odd::start(crate::odd::usual).await;
