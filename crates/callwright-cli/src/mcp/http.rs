@@ -1,6 +1,7 @@
 //! `callwright mcp --upstream` and `--listen`: HTTP on one side or both.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
@@ -15,6 +16,9 @@ use super::tell;
 use crate::CommandOutcome;
 use crate::args::McpArguments;
 use crate::http_options::NotServed;
+
+/// How long interrupted calls have to be recorded.
+const LAST_RECORDS: Duration = Duration::from_millis(100);
 
 /// Serves clients until the program is asked to stop.
 pub(super) fn serve(
@@ -37,10 +41,16 @@ pub(super) fn serve(
         Arc::new(OperatorPages::new(live, sinks, hosts))
     });
     let Some(listen) = arguments.listen.as_deref() else {
-        let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
-        let bridged = runtime.block_on(bridged);
-        // A thread is still blocked reading stdin.
-        runtime.shutdown_background();
+        let bridged = runtime.block_on(async {
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            tokio::select! {
+                ended = bridge(options, settings, input, output) => ended,
+                // Calls in progress are recorded; the client has not closed its input, so it does not wait for them.
+                () = ended() => Ok(()),
+            }
+        });
+        // A thread may still be blocked reading stdin.
+        runtime.shutdown_timeout(LAST_RECORDS);
         return Ok(match bridged {
             Ok(()) => CommandOutcome::Clean,
             Err(error) => NotServed::from(error).report(),
