@@ -51,7 +51,7 @@ impl From<io::Error> for NotServed {
 }
 
 /// Listens at the address that an option gives.
-pub(crate) async fn bind(option: &str, address: &str) -> Result<TcpListener, NotServed> {
+async fn bind(option: &str, address: &str) -> Result<TcpListener, NotServed> {
     TcpListener::bind(address).await.map_err(|error| {
         let why = |next: &str| format!("{option}: cannot listen on {address}: {error}; {next}");
         if error.kind() == io::ErrorKind::InvalidInput {
@@ -90,6 +90,23 @@ impl HttpOptions {
         options.host_check.hosts.clone_from(&self.allow_host);
         options.host_check.origins.clone_from(&self.allow_origin);
         options.warn = Arc::new(|warning| tell("warning", warning));
+    }
+
+    /// Listens for clients, and at the address of the operator pages if they have their own. Nothing is announced yet: either
+    /// may be refused.
+    pub(crate) async fn bind(
+        &self,
+        listen: &str,
+        options: &ProxyOptions,
+    ) -> Result<(TcpListener, Option<TcpListener>), NotServed> {
+        let clients = bind("--listen", listen).await?;
+        options.check_listener(&clients)?;
+        let Some(address) = &self.admin else {
+            return Ok((clients, None));
+        };
+        let pages = bind("--admin", address).await?;
+        options.check_listener(&pages)?;
+        Ok((clients, Some(pages)))
     }
 
     /// Fails if any of them is given although nothing listens.

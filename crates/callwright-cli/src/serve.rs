@@ -15,7 +15,7 @@ use callwright_http::tls::ServerTls;
 use clap::Args;
 
 use crate::args::named;
-use crate::http_options::{HttpOptions, NotServed, bind};
+use crate::http_options::{HttpOptions, NotServed};
 use crate::mcp::{ended, tell, warn_of_lost_records};
 use crate::record::RecordOptions;
 use crate::{CommandOutcome, input};
@@ -97,7 +97,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,
 
-    /// The file of client keys, one per line; clients must send one of them as their API key
+    /// The file of client keys, one per line (`#` begins a comment line); clients must send one of them as their API key
     #[arg(long, value_name = "FILE", requires = "upstream_header")]
     client_key_file: Option<PathBuf>,
 
@@ -191,15 +191,15 @@ async fn serve(
     gateway: &Gateway,
     reload: impl Fn() -> Result<()>,
 ) -> Result<(), NotServed> {
-    let listener = bind("--listen", &arguments.listen).await?;
+    let clients = &arguments.clients;
+    let (listener, admin) = clients.bind(&arguments.listen, gateway.proxy()).await?;
     let at = listener.local_addr()?;
     tell(
         "serving",
         &format!("http://{at} guards {}", gateway.upstream()),
     );
     let admin = async {
-        if let Some(address) = &arguments.clients.admin {
-            let listener = bind("--admin", address).await?;
+        if let Some(listener) = admin {
             let at = listener.local_addr()?;
             tell("serving", &format!("status page at http://{at}/"));
             gateway.serve_admin(listener).await?;
@@ -293,7 +293,7 @@ fn read_keys(path: &Path) -> Result<Vec<String>> {
     let keys: Vec<String> = text
         .lines()
         .map(str::trim)
-        .filter(|key| !key.is_empty())
+        .filter(|key| !key.is_empty() && !key.starts_with('#'))
         .map(str::to_owned)
         .collect();
     if keys.is_empty() {

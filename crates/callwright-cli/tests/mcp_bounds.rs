@@ -312,6 +312,19 @@ fn a_command_is_served_over_http() {
     }
 }
 
+/// The official clients take the id `"2"` for 2.
+#[test]
+fn an_answer_with_its_id_as_a_text_reaches_the_client_over_http() {
+    let server = server(&plain_tool(), r#"say(str(id), result={"content": []})"#);
+    let command: Vec<&str> = server.iter().map(String::as_str).collect();
+    let guard = http::Guard::listen(&mut program(), &[&["--"], &command[..]].concat());
+    let session = http::session(&guard.url);
+    let call = http::call(2, "t", &json!({"n": 1}));
+    let answer = http::rest(http::post(&guard.url, Some(&session), &call));
+    assert!(answer.contains(r#""id": "2""#), "{answer}");
+    guard.end();
+}
+
 #[test]
 fn the_page_shows_the_calls_of_http_clients() {
     let mut tools = plain_tool();

@@ -10,6 +10,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::http::{Guard, Server, call, post, rest, session};
@@ -17,8 +18,31 @@ use support::mcp::{Client, eventually, python, runs, script};
 use support::{Folder, program};
 
 fn kill(process: &str) {
-    let sent = Command::new("kill").args(["-KILL", process]).status();
+    signal("-KILL", process);
+}
+
+fn signal(signal: &str, process: &str) {
+    let sent = Command::new("kill").args([signal, process]).status();
     assert!(sent.expect("kill runs").success());
+}
+
+#[test]
+fn a_call_that_a_signal_interrupts_is_recorded() {
+    let folder = Folder::new();
+    let record = folder.path().join("record.jsonl");
+    let options = ["--record", record.to_str().expect("UTF-8")];
+    let mut client = Client::bridge(&patient(), &options);
+    let params = json!({"name": "wait", "arguments": {"number": 1}});
+    client.request("tools/call", &params);
+    let written = || std::fs::read_to_string(&record).unwrap_or_default();
+    eventually("the tools are listed", || written().contains("\"tools\""));
+    // The call follows at once.
+    thread::sleep(Duration::from_millis(500));
+    signal("-TERM", &client.child.id().to_string());
+    let (rest, code, said) = client.end();
+    assert_eq!((rest.as_str(), code), ("", Some(0)), "{said}");
+    assert!(said.contains("guarded: wait: 1 call"), "{said}");
+    assert!(written().contains("\"tool\":\"wait\""), "{}", written());
 }
 
 #[test]

@@ -20,12 +20,12 @@ fn messages_name_the_place_and_the_next_step() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("folder")).expect("a folder");
     folder.file("empty", "");
+    folder.file("comment", "# Nobody yet.\n");
     folder.file("utf16", [0xff, 0xfe, b'{', 0, b'}', 0]);
     folder.file("tools.json", r#"[{"name": "t"}]"#);
     folder.file("taken.toml", "");
     let upstream = ["--upstream", "http://127.0.0.1:1"];
     let serve = |rest: &[&'static str]| [&["serve"][..], &upstream, rest].concat();
-    let mcp = |rest: &[&'static str]| [&["mcp"][..], &upstream, rest].concat();
     for (arguments, code, said) in [
         (
             vec!["check", "--tools", "-"],
@@ -58,6 +58,11 @@ fn messages_name_the_place_and_the_next_step() {
             "empty contains no client keys; put one on each line",
         ),
         (
+            serve(&["--upstream-header", "a: b", "--client-key-file", "comment"]),
+            2,
+            "comment contains no client keys; put one on each line",
+        ),
+        (
             vec!["init", "--tools", "tools.json", "--policy", "folder"],
             2,
             "give a file with --policy",
@@ -80,6 +85,20 @@ fn messages_name_the_place_and_the_next_step() {
         // A mistake in an option is 2, an address that is taken or not ours is 3.
         (vec!["serve", "--upstream", "x"], 2, "invalid upstream URL"),
         (vec!["mcp", "--upstream", "x"], 2, "invalid upstream URL"),
+    ] {
+        let run = run_in(&folder, &arguments);
+        assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_address_is_announced_only_if_it_is_used() {
+    let upstream = ["--upstream", "http://127.0.0.1:1"];
+    let serve = |rest: &[&'static str]| [&["serve"][..], &upstream, rest].concat();
+    let mcp = |rest: &[&'static str]| [&["mcp"][..], &upstream, rest].concat();
+    for (arguments, code, said) in [
         (
             vec!["mcp", "--upstream", "x", "--listen", "127.0.0.1:0"],
             2,
@@ -106,15 +125,34 @@ fn messages_name_the_place_and_the_next_step() {
             "; choose another address",
         ),
         (
+            vec![
+                "mcp",
+                "--upstream",
+                "http://127.0.0.1:1/mcp",
+                "--listen",
+                "127.0.0.1:0",
+                "--session-header",
+                "a b",
+            ],
+            2,
+            "the header \"a b\" has an invalid name or value",
+        ),
+        (
+            serve(&["--listen", "127.0.0.1:0", "--admin", "0.0.0.0:0"]),
+            3,
+            "listen on 127.0.0.1, or allow it with --allow-remote",
+        ),
+        (
             mcp(&["--listen", "0.0.0.0:0"]),
             3,
             "listen on 127.0.0.1, or allow it with --allow-remote",
         ),
     ] {
-        let run = run_in(&folder, &arguments);
+        let run = support::run(program().args(&arguments));
         assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
-        assert_eq!(run.stdout, "", "{arguments:?}");
+        let is_announced = run.stderr.contains("http://127") || run.stderr.contains("http://0");
+        assert!(!is_announced, "{arguments:?}: {}", run.stderr);
     }
 }
 

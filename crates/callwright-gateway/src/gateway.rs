@@ -230,6 +230,11 @@ impl Gateway {
         })
     }
 
+    /// The API, its clients, and timeouts.
+    pub fn proxy(&self) -> &ProxyOptions {
+        &self.relay.options.proxy
+    }
+
     /// The API, safe to print.
     pub fn upstream(&self) -> String {
         self.relay.upstream.to_string()

@@ -68,6 +68,12 @@ async fn a_call_is_repaired_in_place_and_counted() {
         let response = gateway.post(api.path(), api.request()).await;
         assert_eq!(response.headers()["x-callwright"], "calls=1 repaired=1");
         assert_eq!(text(response).await, api.whole(&said(VALID)), "{api:?}");
+        // Most clients skip a byte order mark.
+        let marked = format!("\u{feff}{}", api.whole(&said(REPAIRABLE)));
+        let upstream = ScriptedApi::json(&marked).await;
+        let marked = Running::start(upstream.options()).await;
+        let response = marked.post(api.path(), api.request()).await;
+        assert_eq!(text(response).await, api.whole(&said(VALID)), "{api:?}");
         let metrics = gateway.get("/callwright/metrics").await;
         assert!(
             metrics.contains(",verdict=\"repaired\",tool=\"get_weather\""),

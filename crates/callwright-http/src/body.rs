@@ -102,6 +102,12 @@ pub async fn read_portion(
     }
 }
 
+/// The text of a body without the byte order mark that it may begin with: most clients skip it, though JSON does not allow it.
+#[must_use]
+pub fn without_byte_order_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body)
+}
+
 /// A body of complete bytes.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into())

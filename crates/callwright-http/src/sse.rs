@@ -12,9 +12,8 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use memchr::memchr2;
 
+use crate::body::without_byte_order_mark;
 use crate::upstream::TransferError;
-
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Reads the events of a response.
 #[derive(Debug)]
@@ -45,10 +44,10 @@ impl EventReader {
         loop {
             if let Some(event) = self.splitter.next_event() {
                 let is_first = !std::mem::replace(&mut self.has_begun, true);
-                let unmarked = event.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first);
-                return Ok(Some(match unmarked {
-                    Some(rest) => event.slice_ref(rest),
-                    None => event,
+                return Ok(Some(if is_first {
+                    event.slice_ref(without_byte_order_mark(&event))
+                } else {
+                    event
                 }));
             }
             if self.splitter.bytes.len() > self.max_bytes {

@@ -66,6 +66,29 @@ impl<'m> Id<'m> {
         }
         Cow::Borrowed(text)
     }
+
+    /// The key of the text `"7"` for the number 7, and the other way round. The official clients take either in an answer,
+    /// whichever they sent.
+    pub(crate) fn key_as_other_type(self) -> Option<String> {
+        let key = self.key();
+        let text = key
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        let number = Id(text.map_or(key.as_ref(), str::trim)).key();
+        let digits = number.strip_prefix('-').unwrap_or(&number);
+        let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_integer.then(|| match text {
+            Some(_) => number.into_owned(),
+            None => format!("\"{number}\""),
+        })
+    }
+
+    /// Whether an answer with this id answers the request with that one.
+    #[cfg(feature = "http")]
+    pub(crate) fn answers(self, request: Id<'_>) -> bool {
+        let key = request.key();
+        self.key() == key || self.key_as_other_type().is_some_and(|other| other == key)
+    }
 }
 
 const ENVELOPE: [&str; 5] = ["id", "method", "params", "result", "error"];
@@ -169,6 +192,21 @@ mod tests {
             (r#""a""#, r#""A""#),
         ] {
             assert_ne!(Id(one).key(), Id(other).key());
+        }
+    }
+
+    #[test]
+    fn an_answer_may_have_the_id_as_the_other_type() {
+        for (one, other) in [
+            ("7", r#""7""#),
+            (r#""7""#, "7"),
+            (r#"" 7.0 ""#, "7"),
+            ("-7.0", r#""-7""#),
+        ] {
+            assert_eq!(Id(one).key_as_other_type().as_deref(), Some(other));
+        }
+        for id in ["1.5", r#""a""#, r#""-""#, "null", "1e400"] {
+            assert_eq!(Id(id).key_as_other_type(), None, "{id}");
         }
     }
 

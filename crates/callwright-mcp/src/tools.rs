@@ -28,6 +28,16 @@ const LONGEST_WARNING: usize = 1_000;
 /// How many bytes the tools of all pages may have together: as many as those of one page, which is a message.
 const MOST_LIST_BYTES: usize = 64 * 1024 * 1024;
 
+/// A warning as it is given.
+pub(crate) fn short_warning(warning: String) -> String {
+    let kept = first_bytes(&warning, LONGEST_WARNING);
+    if kept.len() < warning.len() {
+        format!("{kept}…")
+    } else {
+        warning
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct ListedTools {
     gate: Option<Arc<Gate>>,
@@ -319,10 +329,7 @@ impl ListedTools {
     pub(crate) fn new_warnings(&mut self, mut warnings: Vec<String>) -> Vec<String> {
         let had_room = self.given.len() < MOST_WARNINGS;
         for warning in &mut warnings {
-            let kept = first_bytes(warning, LONGEST_WARNING);
-            if kept.len() < warning.len() {
-                *warning = format!("{kept}…");
-            }
+            *warning = short_warning(std::mem::take(warning));
         }
         warnings.retain(|warning| {
             self.given.len() < MOST_WARNINGS && self.given.insert(warning.clone())

@@ -1,6 +1,7 @@
 //! `callwright mcp --upstream` and `--listen`: HTTP on one side or both.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use callwright_mcp::guard::Settings;
@@ -9,11 +10,15 @@ use callwright_mcp::http::{
 };
 
 use callwright_live::{Live, OperatorPages};
+use tokio::net::TcpListener;
 
 use super::tell;
 use crate::CommandOutcome;
 use crate::args::McpArguments;
-use crate::http_options::{NotServed, bind};
+use crate::http_options::NotServed;
+
+/// How long interrupted calls have to be recorded.
+const LAST_RECORDS: Duration = Duration::from_millis(100);
 
 /// Serves clients until the program is asked to stop.
 pub(super) fn serve(
@@ -36,21 +41,29 @@ pub(super) fn serve(
         Arc::new(OperatorPages::new(live, sinks, hosts))
     });
     let Some(listen) = arguments.listen.as_deref() else {
-        let bridged = bridge(options, settings, tokio::io::stdin(), tokio::io::stdout());
-        let bridged = runtime.block_on(bridged);
-        // A thread is still blocked reading stdin.
-        runtime.shutdown_background();
+        let bridged = runtime.block_on(async {
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            tokio::select! {
+                ended = bridge(options, settings, input, output) => ended,
+                // Calls in progress are recorded; the client has not closed its input, so it does not wait for them.
+                () = ended() => Ok(()),
+            }
+        });
+        // A thread may still be blocked reading stdin.
+        runtime.shutdown_timeout(LAST_RECORDS);
         return Ok(match bridged {
             Ok(()) => CommandOutcome::Clean,
             Err(error) => NotServed::from(error).report(),
         });
     };
     let served = runtime.block_on(async {
-        let listener = bind("--listen", listen).await?;
-        options.proxy.check_listener(&listener)?;
+        if arguments.command.is_empty() {
+            options.check()?;
+        }
+        let (listener, admin) = arguments.clients.bind(listen, &options.proxy).await?;
         let at = listener.local_addr()?;
         tell("guarding", &format!("listening at http://{at}/"));
-        let admin = serve_admin(arguments, options.clone());
+        let admin = serve_admin(admin, options.pages.clone());
         let guard = async {
             match arguments.command.split_first() {
                 Some((program, rest)) => {
@@ -72,10 +85,11 @@ pub(super) fn serve(
 }
 
 /// Serves the operator pages at their own address, if one is set. Returns only on failure.
-async fn serve_admin(arguments: &McpArguments, options: Options) -> Result<(), NotServed> {
-    if let (Some(address), Some(pages)) = (&arguments.clients.admin, options.pages) {
-        let listener = bind("--admin", address).await?;
-        options.proxy.check_listener(&listener)?;
+async fn serve_admin(
+    listener: Option<TcpListener>,
+    pages: Option<Arc<OperatorPages>>,
+) -> Result<(), NotServed> {
+    if let (Some(listener), Some(pages)) = (listener, pages) {
         let at = listener.local_addr()?;
         tell("guarding", &format!("status page at http://{at}/"));
         pages.serve(listener).await;

@@ -6,9 +6,9 @@ use callwright::wire::{EnvelopeDefect, Extent, Site, SiteRole};
 use super::fates::CallFate;
 use super::{AnswerGuard, CallJudge};
 use crate::api::Api;
-use crate::text_calls::AddedCalls;
 use crate::text_calls::TextFate;
 use crate::text_calls::call_writer;
+use crate::text_calls::{AddedCalls, AddedPlace};
 
 impl AnswerGuard {
     /// The replacements in an event, or in a whole body.
@@ -57,6 +57,10 @@ impl AnswerGuard {
             let is_end = |site: &Site| matches!(site.role, SiteRole::Finish { choice: of, .. } if of == choice);
             is_whole || sites.iter().any(is_end)
         };
+        // Some lists repeat calls that came in events of their own; others are all that a client gets.
+        let is_only_place = |choice: usize, calls: &AddedCalls| {
+            is_place(choice) && (is_whole || calls.place == AddedPlace::ThisEvent)
+        };
         let json = match &site.role {
             SiteRole::Text { choice, said } => {
                 let AddedCalls { rest, .. } = added(*choice)?;
@@ -70,12 +74,17 @@ impl AnswerGuard {
             }
             SiteRole::PartList { choice, parts } => {
                 let calls = added(*choice)?;
-                let entries = is_place(*choice).then(|| call_writer::entries(self.api, calls));
+                let is_here = if self.api.events_hold_parts() {
+                    is_only_place(*choice, calls)
+                } else {
+                    is_place(*choice)
+                };
+                let entries = is_here.then(|| call_writer::entries(self.api, calls));
                 let entries = entries.unwrap_or_default();
                 return call_writer::replaced_parts(&site.span, parts, calls.rest, &entries);
             }
             SiteRole::CallList { choice } => {
-                let calls = added(*choice).filter(|_| is_place(*choice))?;
+                let calls = added(*choice).filter(|calls| is_only_place(*choice, calls))?;
                 if is_whole {
                     call_writer::entries(self.api, calls)
                 } else {

@@ -56,6 +56,10 @@ impl AnswerGuard {
         let mut added = Vec::new();
         let mut has_open = vec![false; answer.choices.len()];
         for (at, (call, fate)) in answer.calls.iter().zip(&mut self.fates).enumerate() {
+            if call.is_disputed {
+                *fate = CallFate::AsItCame { is_valid: false };
+                continue;
+            }
             if !matches!(fate, CallFate::Open | CallFate::Released) {
                 continue;
             }
@@ -65,7 +69,7 @@ impl AnswerGuard {
             let mut later = answer.calls.iter().skip(at + 1);
             let is_followed = later.any(|later| later.choice == call.choice);
             let choice = answer.choices.get(call.choice);
-            let is_end_known = choice.is_some_and(|choice| choice.completeness.is_some());
+            let is_end_known = choice.is_some_and(|choice| choice.has_ended);
             if !call.has_ended || !(is_followed || is_end_known || is_over) {
                 if let Some(has_open) = has_open.get_mut(call.choice) {
                     *has_open = true;
@@ -131,7 +135,7 @@ impl AnswerGuard {
         };
         for (at, (choice, text)) in answer.choices.iter().zip(&mut self.texts).enumerate() {
             text.follow(&self.gate, answer, at);
-            if text.is_open() && (is_over || choice.completeness.is_some()) {
+            if text.is_open() && (is_over || choice.has_ended) {
                 let calls = rescued(&self.gate, answer, at, (self.api, scope, &self.ids), judge);
                 *text = match calls {
                     Some(calls) if !self.only_observes => TextFate::Calls(calls),

@@ -158,8 +158,9 @@ impl AnswerGuard {
     }
 
     fn take(&mut self, event: Bytes, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        let data = EventFields::read(&event).data;
-        let Some(data) = data else {
+        let fields = EventFields::read(&event);
+        let is_error = fields.name == Some(b"error");
+        let Some(data) = fields.data else {
             // A comment keeps its place like everything else: while it waits, the client gets our keep-alives.
             return if self.waiting.is_empty() {
                 out.push(event);
@@ -169,8 +170,7 @@ impl AnswerGuard {
         };
         let is_done = data.as_ref() == DONE;
         let sites = if is_done {
-            self.reader.end();
-            self.judge_ended(true, judge);
+            self.end_of_answer(judge);
             Ok(Vec::new())
         } else {
             let text = std::str::from_utf8(&data).map_err(|_| UnreadableAnswer::Shape);
@@ -184,6 +184,9 @@ impl AnswerGuard {
                 return out.push(event);
             }
         };
+        if is_error {
+            self.reader.break_off();
+        }
         self.judge_ended(false, judge);
         if is_done {
             self.go_on(judge, out);
@@ -236,11 +239,19 @@ impl AnswerGuard {
     /// The stream ended normally: adds what is left.
     pub fn end(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
         self.step(out, |guard, out| {
-            guard.reader.end();
-            guard.judge_ended(true, judge);
+            guard.end_of_answer(judge);
             guard.let_go(judge, out);
             guard.add_missing_end(judge, out);
         });
+    }
+
+    fn end_of_answer(&mut self, judge: &mut impl CallJudge) {
+        if self.api.always_says_how_it_ended() {
+            self.reader.break_off();
+        } else {
+            self.reader.end();
+        }
+        self.judge_ended(true, judge);
     }
 
     /// The stream broke off: adds what is left, unchanged.
@@ -255,7 +266,11 @@ impl AnswerGuard {
     /// Releases everything held. A call that is still open passes unchanged, and is only judged for the record; text
     /// that might be one stays text.
     pub fn release(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {
-        self.step(out, |guard, out| guard.let_go(judge, out));
+        self.step(out, |guard, out| {
+            guard.reader.end_finished();
+            guard.judge_ended(false, judge);
+            guard.let_go(judge, out);
+        });
     }
 
     fn let_go(&mut self, judge: &mut impl CallJudge, out: &mut Vec<Bytes>) {

@@ -7,8 +7,8 @@ use callwright_http::sse::with_data;
 use super::own_events;
 use super::waiting::WaitingEvent;
 use super::{AnswerGuard, CallJudge};
-use crate::text_calls::TextFate;
 use crate::text_calls::call_writer;
+use crate::text_calls::{AddedPlace, TextFate};
 
 impl AnswerGuard {
     /// Sends the added calls of choices whose end was not announced, and announces the end of those whose calls are
@@ -47,9 +47,13 @@ impl AnswerGuard {
         judge: &mut impl CallJudge,
         out: &mut Vec<Bytes>,
     ) {
+        let mut ended = Vec::new();
         for site in &event.sites {
-            if let SiteRole::Finish { choice, .. } = site.role {
+            if let SiteRole::Finish { choice, .. } = site.role
+                && !ended.contains(&choice)
+            {
                 self.send_added(choice, Some(&event), out);
+                ended.push(choice);
             }
         }
         let is_taken = |site: &Site| match site.role {
@@ -75,7 +79,8 @@ impl AnswerGuard {
         let Some(TextFate::Calls(calls)) = self.texts.get_mut(choice) else {
             return;
         };
-        if std::mem::replace(&mut calls.are_sent, true) {
+        let before = std::mem::replace(&mut calls.place, AddedPlace::Before);
+        if before != AddedPlace::Nowhere {
             return;
         }
         let sites = end.map_or(&[][..], |event| &event.sites);
@@ -85,6 +90,7 @@ impl AnswerGuard {
             _ => false,
         };
         if sites.iter().any(is_room) {
+            calls.place = AddedPlace::ThisEvent;
             return;
         }
         let event_number = sites.iter().find_map(|site| match site.role {

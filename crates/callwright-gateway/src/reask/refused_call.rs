@@ -115,7 +115,8 @@ pub(crate) fn accept(
     {
         return Err("cut_off");
     }
-    if calls.len() != refused.len() || calls.iter().any(|call| call.is_foreign) {
+    if calls.len() != refused.len() || calls.iter().any(|call| call.is_foreign || call.is_disputed)
+    {
         return Err("other_calls");
     }
     let mut left: Vec<Call<'_>> = (0..calls.len()).filter_map(|at| reader.call(at)).collect();

@@ -7,7 +7,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use callwright_http::body::{self, Body, BoxError, Portion};
+use callwright::wire::UnreadableAnswer;
+use callwright_http::body::{self, Body, BoxError, Portion, without_byte_order_mark};
 use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::sse::EventReader;
 use callwright_http::upstream::{TransferError, UpstreamLimits};
@@ -34,6 +35,8 @@ impl Relay {
     pub(crate) fn note_answer(&self, guard: &AnswerGuard) {
         if let Some(reason) = guard.unjudged() {
             self.unjudged(reason.name());
+        } else if guard.answer().calls.iter().any(|call| call.is_disputed) {
+            self.unjudged("call_disputed");
         } else if guard.answer().lacks_text() {
             self.unjudged("lacks_text");
         }
@@ -86,7 +89,7 @@ impl Relay {
                     return Ok(Response::from_parts(parts, portion.into_body()));
                 };
                 let mut changed = None;
-                if let Ok(text) = std::str::from_utf8(&bytes) {
+                if let Ok(text) = std::str::from_utf8(without_byte_order_mark(&bytes)) {
                     changed = guard.body(text, &mut *judge);
                     let guarded = changed.clone();
                     let ended = end.body(text, changed, &guard, &mut judge, &self);
@@ -97,6 +100,8 @@ impl Relay {
                             self.unjudged(Unjudged::Defect.name());
                             guarded
                         });
+                } else {
+                    self.unjudged(UnreadableAnswer::Shape.name());
                 }
                 self.note_answer(&guard);
                 let header = judge.counts.header().map(|header| match self.options.mode {

@@ -14,8 +14,19 @@ pub(crate) struct AddedCalls {
     /// The index of the first one among the parts of the answer, or among the calls of the choice if only calls are
     /// numbered.
     pub(crate) first_number: u64,
-    /// Whether the client already has them.
-    pub(crate) are_sent: bool,
+    /// Where in a stream they are.
+    pub(crate) place: AddedPlace,
+}
+
+/// Where in a stream added calls are. They are sent once, though an answer may report its end several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddedPlace {
+    /// In no event yet.
+    Nowhere,
+    /// In the event that is being written.
+    ThisEvent,
+    /// In an earlier event.
+    Before,
 }
 
 /// One of them, with its assigned id.
@@ -41,7 +52,7 @@ impl AddedCalls {
                 Api::Chat => u64::try_from(of_choice.count()).unwrap_or(u64::MAX),
                 Api::Responses | Api::Messages | Api::Gemini => answer.number_of_parts(),
             },
-            are_sent: false,
+            place: AddedPlace::Nowhere,
         }
     }
 }

@@ -7,7 +7,7 @@ mod call_scope;
 pub(crate) mod call_writer;
 mod text_fate;
 
-pub(crate) use self::added_calls::{AddedCall, AddedCalls};
+pub(crate) use self::added_calls::{AddedCall, AddedCalls, AddedPlace};
 pub use self::call_ids::TakenIds;
 pub(crate) use self::call_ids::{CallIds, derived};
 pub use self::call_scope::CallScope;

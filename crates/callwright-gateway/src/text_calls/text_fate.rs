@@ -13,7 +13,7 @@ use callwright::wire::StreamedAnswer;
 use callwright::{Gate, Verdict};
 use serde_json::json;
 
-use super::added_calls::{AddedCall, AddedCalls};
+use super::added_calls::{AddedCall, AddedCalls, AddedPlace};
 use super::call_ids::{self, CallIds};
 use super::call_scope::CallScope;
 use crate::api::Api;
@@ -156,7 +156,7 @@ pub(crate) fn rescued(
                 first_gone.unwrap_or_else(|| answer.number_of_parts())
             }
         },
-        are_sent: false,
+        place: AddedPlace::Nowhere,
     })
 }
 

@@ -77,7 +77,10 @@ fn what_is_held_for_too_long_passes_unchanged() {
             for (at, event) in events(&stream).enumerate() {
                 guard.event(event, &mut judge, &mut out);
                 if at == release {
-                    was_holding = guard.is_holding() && guard.held_bytes() > 0;
+                    // With a finish reason it has ended, though another reason might follow.
+                    let choices = &guard.answer().choices;
+                    let is_open = choices.iter().all(|choice| choice.completeness.is_none());
+                    was_holding = is_open && guard.is_holding() && guard.held_bytes() > 0;
                     guard.release(&mut judge, &mut out);
                     assert!(!guard.is_holding());
                 }
@@ -121,6 +124,7 @@ fn observing_changes_nothing() {
             guard.event(event.clone(), &mut judge, &mut out);
             assert_eq!(out, [event]);
         }
+        guard.end(&mut judge, &mut Vec::new());
         assert_eq!(
             judge.verdicts,
             [(Some("tool_call"), "get_weather".to_owned(), "valid")],

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::message::Message;
-use crate::tools::ToolCompilation;
+use crate::tools::{ToolCompilation, short_warning};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ pub struct HeldMessage {
 }
 
 impl Action<'_> {
+    pub(super) fn warn(warning: impl Into<String>) -> Self {
+        Action::Warn(short_warning(warning.into()))
+    }
+
     /// The message, if it is for the server.
     pub fn for_server(&self) -> Option<&[u8]> {
         match self {

@@ -109,8 +109,8 @@ impl Guard {
     ) -> Fate {
         match *read {
             Message::Response { id, result, error } => {
-                let key = id.key();
                 let mut state = self.state.lock();
+                let key = state.key_of_answer(id);
                 let mut step = GuardStep {
                     guard: self,
                     state: &mut state,
@@ -129,7 +129,7 @@ impl Guard {
                         return step.client_listed(message, result, is_first);
                     }
                     Some(Expects::Anything) | None => {
-                        step.state.answered_early(&key, message);
+                        step.state.answered_early(key.as_ref(), message);
                         return Fate::Pass;
                     }
                 };
@@ -308,11 +308,11 @@ impl GuardStep<'_, '_> {
     }
 
     fn warn(&mut self, warning: impl Into<String>) {
-        self.out.push(Action::Warn(warning.into()));
+        self.out.push(Action::warn(warning));
     }
 
     fn warn_all(&mut self, warnings: Vec<String>) {
-        self.out.extend(warnings.into_iter().map(Action::Warn));
+        self.out.extend(warnings.into_iter().map(Action::warn));
     }
 
     fn answer_client(&mut self, message: Vec<u8>) {

@@ -66,12 +66,12 @@ impl Guard {
         if presented.note.is_none() {
             if let Some(failure) = settled.failure().filter(|_| !presented.is_error) {
                 let text = settings.feedback.render(failure);
-                out.push(Action::Warn(format!("tool {tool:?}: {text}")));
+                out.push(Action::warn(format!("tool {tool:?}: {text}")));
             }
         } else if settings.only_warns() {
             let note = presented.note.unwrap_or_default();
             let warning = format!("tool {tool:?}: the model would be told: {note}");
-            out.push(Action::Warn(warning));
+            out.push(Action::warn(warning));
         } else if let (Some(result), Some(value)) = (result, &value) {
             fate = match present_result(message, result, value, &presented, typed) {
                 Some(placed) => Fate::Replace(placed),

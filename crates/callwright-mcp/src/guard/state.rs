@@ -1,5 +1,6 @@
 //! What a session remembers between messages.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,6 +70,20 @@ impl SessionState {
                 .insert(key.into_owned(), AtServer { id, expects });
         }
         Fate::Pass
+    }
+
+    /// The key of the request that an answer with this id belongs to.
+    pub(super) fn key_of_answer<'m>(&self, id: Id<'m>) -> Cow<'m, str> {
+        let is_known = |key: &str| {
+            let is_this = |held: &HeldCall| held.is_sent && held.key == key;
+            self.at_server.contains_key(key) || self.held.iter().any(is_this)
+        };
+        let key = id.key();
+        if is_known(&key) {
+            return key;
+        }
+        let other = id.key_as_other_type().filter(|other| is_known(other));
+        other.map_or(key, Cow::Owned)
     }
 
     /// Lets a request pass unjudged; it is only recorded as in progress.

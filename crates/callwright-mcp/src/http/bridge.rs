@@ -15,12 +15,14 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::client_session::{CallCancelled, ClientSession, Route, cancelled};
-use super::exchange::{Exchange, answers, has_method, is_batch, one_line, requests, together};
+use super::exchange::{
+    Exchange, UNANSWERED, answers_all, has_method, is_batch, one_line, requests, together,
+};
 use super::headers::{self, LAST_EVENT, SESSION, VERSION};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, Options, ProxyError};
@@ -35,6 +37,10 @@ const MAX_LINES: usize = 64;
 /// How many times in a row a stream is requested in vain. A server that restarts is back by then, and has forgotten
 /// the stream.
 const MAX_RETRIES: usize = 5;
+
+/// How long the messages after a notification or an `initialize` wait until the server has taken it. A server that needs longer
+/// must not hold up calls.
+const IN_ORDER: Duration = Duration::from_secs(5);
 
 /// How much of a server's reason for refusing a request is passed on: a sentence or two, not a page.
 const LONGEST_REASON: usize = 300;
@@ -138,12 +144,16 @@ impl Bridge {
             let ids = requests(&line);
             let is_ready = has_method(&line, "notifications/initialized");
             let bridge = Arc::clone(self);
-            if ids.is_empty() || has_method(&line, "initialize") {
-                // The next message may depend on it.
+            let (first, begins) = (ids.first().cloned(), has_method(&line, "initialize"));
+            let (ends, has_ended) = oneshot::channel::<()>();
+            let handle = in_progress.spawn(async move {
                 bridge.exchange(line, ids).await;
+                drop(ends);
+            });
+            if first.is_none() || begins {
+                // The next message may depend on it.
+                let _ended = timeout(IN_ORDER, has_ended).await;
             } else {
-                let first = ids.first().cloned();
-                let handle = in_progress.spawn(async move { bridge.exchange(line, ids).await });
                 handles.extend(first.map(|id| (id, handle)));
             }
             if is_ready && listening.is_empty() {
@@ -216,7 +226,7 @@ impl Bridge {
         let why = match self.send(&mut exchange, body).await {
             Err(why) => why,
             Ok(()) if exchange.first().is_none() => return,
-            Ok(()) => "The MCP server ended its response before the result.".to_owned(),
+            Ok(()) => UNANSWERED.to_owned(),
         };
         (self.server.warn)(&why);
         for error in exchange.fail(&why) {
@@ -265,7 +275,13 @@ impl Bridge {
             retries = if messages.has_come { 0 } else { retries + 1 };
             let is_done = exchange.first().is_none() || retries == MAX_RETRIES;
             if is_done || messages.last_id.is_none() {
-                return Ok(());
+                // What it said is not an answer to the request.
+                let is_refused = exchange.first().is_some() && !status.is_success();
+                return if is_refused {
+                    Err(with_status(status))
+                } else {
+                    Ok(())
+                };
             }
             // The stream ended before its last message: the rest comes on another one.
             sleep(messages.retry).await;
@@ -286,7 +302,7 @@ impl Bridge {
         let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
         let said: String = body.trim().chars().take(LONGEST_REASON).collect();
         let says = if said.is_empty() { "" } else { ": " };
-        format!("The MCP server answered with HTTP status {status}{says}{said}")
+        format!("{}{says}{said}", with_status(status))
     }
 
     /// Begins a new session with the client's own `initialize`, unless another request has already done so. `None` if
@@ -323,7 +339,7 @@ impl Bridge {
         while let Some(reader) = &mut messages
             && let Some(message) = reader.next().await
         {
-            if answers(&message) == requests(&initialize) {
+            if answers_all(&message, &initialize) {
                 break;
             }
         }
@@ -400,6 +416,10 @@ impl Bridge {
         // A client that has stopped reading closes its input as well.
         let _gone = self.lines.send(message).await;
     }
+}
+
+fn with_status(status: StatusCode) -> String {
+    format!("The MCP server answered with HTTP status {status}")
 }
 
 fn agreed_version(message: &[u8]) -> Option<HeaderValue> {

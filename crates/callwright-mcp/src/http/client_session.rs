@@ -19,7 +19,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep_until, timeout_at};
 
-use super::exchange::{answers, is_batch, requests, together};
+use super::exchange::{answers_all, is_batch, together};
 use super::message_reader::MessageReader;
 use super::{GuardedServer, headers};
 use crate::guard::{Action, Guard, Now};
@@ -317,15 +317,16 @@ impl ClientSession {
 
     /// Requests a page of the tool list; `None` if it does not arrive.
     async fn request_page(self: &Arc<Self>, route: &Route, request: Vec<u8>) -> Option<()> {
-        let asked = requests(&request);
         let upstream = &self.server.upstream;
-        let response = route.send(upstream, Method::POST, request.into()).await;
+        let request = Bytes::from(request);
+        let sent = route.send(upstream, Method::POST, request.clone());
+        let response = sent.await;
         let response = response
             .ok()
             .filter(|response| response.status().is_success())?;
         let mut messages = MessageReader::open(response, upstream).await.ok()??;
         while let Some(message) = messages.next().await {
-            if answers(&message) == asked {
+            if answers_all(&message, &request) {
                 self.judge_server_message(route, &message);
                 return Some(());
             }

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ use super::{Options, ProxyError, serve};
 use crate::guard::Settings;
 use crate::line_reader::LineReader;
 use crate::line_writer::{LineEnd, LineSink, LineWriter};
-use crate::message::Message;
+use crate::message::{Id, Message};
 use crate::own_messages::{self, code};
 use crate::process::{ServerCommand, ServerProcess};
 
@@ -170,10 +171,17 @@ impl CommandServer {
             Some(session) => session,
             None if has_method(message, "initialize") => match self.begin() {
                 Ok(session) => session,
-                Err(why) => {
-                    (self.warn)(&format!("the MCP server cannot be started: {why}"));
-                    let why = "The MCP server cannot be started.";
-                    return refused(StatusCode::BAD_GATEWAY, &first, why);
+                Err(error) => {
+                    (self.warn)(&format!("the MCP server cannot be started: {error}"));
+                    let (status, why) = if error.kind() == ErrorKind::QuotaExceeded {
+                        let why =
+                            "Too many sessions are open. End one with DELETE, or try again later.";
+                        (StatusCode::SERVICE_UNAVAILABLE, why)
+                    } else {
+                        let why = "The MCP server cannot be started.";
+                        (StatusCode::BAD_GATEWAY, why)
+                    };
+                    return refused(status, &first, why);
                 }
             },
             // A process has a single client, which introduces itself at the beginning.
@@ -212,7 +220,8 @@ impl CommandServer {
         let now = Instant::now();
         sessions.retain(|_, session| !session.streams.lock().are_forgotten(now));
         if sessions.len() >= MOST_SESSIONS {
-            return Err(std::io::Error::other("too many sessions"));
+            let why = format!("{MOST_SESSIONS} sessions are open, the most there may be");
+            return Err(std::io::Error::new(ErrorKind::QuotaExceeded, why));
         }
         let (process, stdin, stdout, mut stderr) = ServerProcess::start(&self.command)?;
         let session = Arc::new(ProcessSession {
@@ -279,15 +288,16 @@ impl ProcessSession {
         let mut streams = self.streams.lock();
         streams.last_used = Instant::now();
         streams.open.retain(|stream| !stream.sender.is_closed());
+        let is_answered = |id: &String| answered.iter().any(|answer| Id(answer).answers(Id(id)));
         let waits_for = |stream: &OpenStream| {
             let ids = stream.ids.as_ref();
-            ids.is_some_and(|ids| ids.iter().any(|id| answered.contains(id)))
+            ids.is_some_and(|ids| ids.iter().any(is_answered))
         };
         let sender = if let Some(at) = streams.open.iter().position(waits_for) {
             let stream = &mut streams.open[at];
             let sender = stream.sender.clone();
             let ids = stream.ids.get_or_insert_default();
-            ids.retain(|id| !answered.contains(id));
+            ids.retain(|id| !is_answered(id));
             if ids.is_empty() {
                 streams.open.remove(at);
             }

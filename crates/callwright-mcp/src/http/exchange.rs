@@ -52,7 +52,7 @@ impl Exchange {
             return;
         }
         for id in answers(message) {
-            if let Some(at) = self.open.iter().position(|open| *open == id) {
+            if let Some(at) = self.open.iter().position(|open| Id(&id).answers(Id(open))) {
                 self.session.answered(&self.open.swap_remove(at));
             }
         }
@@ -106,6 +106,16 @@ fn ids<'m>(message: &'m [u8], id: fn(Message<'m>) -> Option<Id<'m>>) -> Vec<Stri
             .collect(),
         message => id(message).map(owned).into_iter().collect(),
     }
+}
+
+/// Why a request gets no answer although its response has ended.
+pub(super) const UNANSWERED: &str = "The MCP server ended its response before the result. The request may or may not have been carried out.";
+
+/// Whether a message answers every request in another one.
+pub(super) fn answers_all(message: &[u8], requested: &[u8]) -> bool {
+    let answered = answers(message);
+    let is_answered = |id: &String| answered.iter().any(|answer| Id(answer).answers(Id(id)));
+    requests(requested).iter().all(is_answered)
 }
 
 /// Whether a message is a request or a notification with this method.

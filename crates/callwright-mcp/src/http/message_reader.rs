@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use callwright_http::body::without_byte_order_mark;
 use callwright_http::headers::MediaType;
 use callwright_http::sse::{EventFields, EventReader};
 use callwright_http::upstream::{TransferError, Upstream};
@@ -45,7 +46,8 @@ impl MessageReader {
             MediaType::Json => {
                 let whole = upstream.read(response.into_body()).await?;
                 // Servers that merely accept a message send an empty body.
-                reader.whole = Some(whole).filter(|whole| !whole.trim_ascii().is_empty());
+                let message = whole.slice_ref(without_byte_order_mark(&whole));
+                reader.whole = Some(message).filter(|message| !message.trim_ascii().is_empty());
             }
             MediaType::EventStream if response.status().is_success() => {
                 let events = EventReader::new(response.into_body(), upstream.max_bytes());

@@ -32,6 +32,7 @@ use callwright_http::host_check::HostCheck;
 use callwright_http::server::HttpServer;
 use callwright_http::upstream::{TransferError, Upstream, UpstreamLimits};
 use callwright_live::OperatorPages;
+use hyper::header::HeaderName;
 use tokio::net::TcpListener;
 
 use self::client_sessions::ClientSessions;
@@ -88,6 +89,26 @@ impl Options {
     }
 }
 
+impl Options {
+    /// Checks that the server's address and the header of sessions are valid.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not.
+    pub fn check(&self) -> Result<(), ProxyError> {
+        self.session_header()?;
+        self.proxy.connect().map(drop)
+    }
+
+    fn session_header(&self) -> Result<Option<HeaderName>, ProxyError> {
+        let parsed = self.session_header.as_ref().map(|name| {
+            let invalid = |_| ProxyError::Header(name.clone());
+            name.parse().map_err(invalid)
+        });
+        parsed.transpose()
+    }
+}
+
 impl fmt::Debug for Options {
     /// Omits the headers, which may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,8 +132,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ProxyError> {
     options.proxy.check_listener(&listener)?;
-    let session_header = options.session_header.clone();
-    let parsed = session_header.map(|name| name.parse().map_err(|_| ProxyError::Header(name)));
+    let session_header = options.session_header()?;
     let server = HttpServer::new(listener);
     let upstream = GuardedServer::new(&options)?;
     let proxy = Arc::new(Proxy {
@@ -120,7 +140,7 @@ pub async fn serve(
         server: upstream,
         host_check: options.proxy.host_check,
         pages: options.pages.clone(),
-        session_header: parsed.transpose()?,
+        session_header,
         draining: server.draining(),
     });
     let pages = options.pages.clone();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::future::ready;
 
-use callwright_http::body::{self, Body, BoxError};
+use callwright_http::body::{self, Body, BoxError, without_byte_order_mark};
 use callwright_http::headers::{MediaType, is_compressed, strip_hop_by_hop};
 use callwright_http::server::Draining;
 use callwright_http::sse::{self, EventFields, EventReader};
@@ -14,9 +14,8 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use super::exchange::{has_method, together};
+use super::exchange::{UNANSWERED, has_method, together};
 use super::headers::SESSION;
-use super::message_reader::message_in;
 use super::proxy::{HttpRefusal, HttpReply, ProxiedRequest};
 use crate::call::can_elicit;
 use crate::message::Message;
@@ -73,7 +72,10 @@ impl ProxiedRequest {
 
     /// A response with one message, or an array of them, together with the guard's own answers.
     fn judge_whole(&mut self, message: Bytes) -> Bytes {
-        let message = match self.exchange.judge_server_message(&message) {
+        let judged = self
+            .exchange
+            .judge_server_message(without_byte_order_mark(&message));
+        let message = match judged {
             Some(Cow::Borrowed(_)) => message,
             Some(Cow::Owned(changed)) => changed.into(),
             None => Bytes::new(),
@@ -82,7 +84,7 @@ impl ProxiedRequest {
         if all.is_empty() {
             return message;
         }
-        match Message::read(&message) {
+        match Message::read(without_byte_order_mark(&message)) {
             Message::Batch(parts) => all.extend(parts.iter().map(|part| part.get().into())),
             // Servers that merely accept a message send an empty body.
             _ if message.trim_ascii().is_empty() => {}
@@ -139,6 +141,8 @@ struct JudgedStream {
     /// Whether the stream does not end by itself, so it ends when the guard drains.
     is_endless: bool,
     is_over: bool,
+    /// Whether an event had an id, after which a client may resume the stream.
+    has_event_ids: bool,
 }
 
 impl JudgedStream {
@@ -150,6 +154,7 @@ impl JudgedStream {
             events: EventReader::new(incoming, request.proxy.server.upstream.max_bytes()),
             request,
             is_over: false,
+            has_event_ids: false,
         }
     }
 
@@ -170,12 +175,23 @@ impl JudgedStream {
         }
         let next = tokio::select! {
             next = self.events.next() => next,
-            () = self.draining.wait(), if self.is_endless => Ok(None),
+            () = self.draining.wait(), if self.is_endless => return None,
         };
         match next {
             Ok(Some(event)) => Some(Ok(self.judge(event))),
-            Ok(None) => None,
-            Err(error) => Some(self.broken(&error)),
+            // A server may close a stream on purpose, for its client to resume.
+            Ok(None) if self.has_event_ids || self.is_answered() => None,
+            Ok(None) => Some(Ok(self.unanswered(UNANSWERED))),
+            Err(error) => {
+                let why = self.request.proxy.server.describe(&error);
+                let is_answered = self.is_answered();
+                self.is_over = true;
+                Some(if is_answered {
+                    Err(why.into())
+                } else {
+                    Ok(self.unanswered(&why))
+                })
+            }
         }
     }
 
@@ -189,8 +205,10 @@ impl JudgedStream {
         let has_session = caller.session().is_some();
         let fields = EventFields::read(&event);
         // Only streams of a session can be resumed.
+        self.has_event_ids |= fields.id.is_some();
         exchange.is_resumable |= has_session && fields.id.is_some();
-        let Some(message) = message_in(fields) else {
+        // Clients differ in whether they read events with other names.
+        let Some(message) = fields.data else {
             return event;
         };
         if !has_session && has_method(&message, "notifications/tools/list_changed") {
@@ -204,18 +222,19 @@ impl JudgedStream {
         changed.map_or(event, Bytes::from)
     }
 
-    /// The stream broke. A client that can resume it does so; others get an error for each unanswered request.
-    fn broken(&mut self, error: &TransferError) -> Result<Bytes, BoxError> {
+    /// Whether nothing is missing, or the client can resume the stream to get it.
+    fn is_answered(&self) -> bool {
+        let exchange = &self.request.exchange;
+        exchange.first().is_none() || exchange.is_resumable
+    }
+
+    /// An error for each unanswered request.
+    fn unanswered(&mut self, why: &str) -> Bytes {
         self.is_over = true;
-        let why = self.request.proxy.server.describe(error);
-        let exchange = &mut self.request.exchange;
-        if exchange.first().is_none() || exchange.is_resumable {
-            return Err(why.into());
-        }
-        let errors = exchange.fail(&why);
-        Ok(errors
+        let errors = self.request.exchange.fail(why);
+        errors
             .iter()
             .flat_map(|error| message_event(error))
-            .collect())
+            .collect()
     }
 }

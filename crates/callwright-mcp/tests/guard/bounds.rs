@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callwright::policy::Validation;
 use callwright_mcp::guard::{Action, Guard, Now, Settings};
 
 use crate::sides::{Sides, compile, texts};
@@ -82,4 +83,31 @@ fn long_names_are_cut_where_they_are_remembered() {
             .iter()
             .all(|(name, counts)| name.len() <= 128 && counts.calls == 1)
     );
+}
+
+#[test]
+fn a_warning_quotes_only_so_much_of_a_name() {
+    let mut settings = Settings::default();
+    settings.mode = Validation::Warn;
+    let guard = Guard::new(Arc::new(settings), "s");
+    let now = Now::by_clock();
+    let name = "é".repeat(500_000);
+    let call = serde_json::json!({"id": 2, "method": "tools/call", "params": {"name": name}});
+    let call = call.to_string();
+    let mut out = Vec::new();
+    guard.from_client(br#"{"id":1,"method":"tools/list"}"#, now, &mut out);
+    guard.from_server(br#"{"id":1,"result":{"tools":[]}}"#, now, &mut out);
+    let mut out = compile(&guard, out, now);
+    guard.from_client(call.as_bytes(), now, &mut out);
+    let request = out.iter().find_map(|action| match action {
+        Action::ListTools(request) => serde_json::from_slice::<serde_json::Value>(request).ok(),
+        _ => None,
+    });
+    let id = &request.expect("the list is requested once more")["id"];
+    let list = serde_json::json!({"id": id, "result": {"tools": []}}).to_string();
+    guard.from_server(list.as_bytes(), now, &mut out);
+    let sides = Sides::of(&compile(&guard, out, now));
+    let warning = sides.warnings.last().expect("a warning");
+    assert!(warning.contains("would be refused") || warning.ends_with('…'));
+    assert!(warning.len() < 1_100, "{} bytes", warning.len());
 }

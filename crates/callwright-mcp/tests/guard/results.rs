@@ -91,3 +91,19 @@ fn a_partial_result_keeps_its_content_and_gets_a_note() {
         "#,
     );
 }
+
+#[test]
+fn an_answer_may_have_the_id_as_a_text_or_as_a_number() {
+    listed().then(
+        r#"
+        C= {"id":1,"method":"tools/call","params":{"name":"weather","arguments":{"n":1}}}
+        S> {"id":"1","result":{"content":[],"structuredContent":{"degrees":"warm"}}}
+        c< {"id":"1","result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: expected number, received string \"warm\". The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
+        C= {"id":"2","method":"tools/call","params":{"name":"weather","arguments":{"n":2}}}
+        C= {"id":2,"method":"tools/call","params":{"name":"find","arguments":{"n":2}}}
+        S= {"id":2,"result":{"content":[],"structuredContent":{"degrees":"warm"}}}
+        S> {"id":2,"result":{"content":[],"structuredContent":{"degrees":"warm"}}}
+        c< {"id":2,"result":{"content":[{"type":"text","text":"The result does not fit its schema: degrees: expected number, received string \"warm\". The arguments are not the cause: use another tool or tell the user."}],"isError":true}}
+        "#,
+    );
+}

@@ -272,6 +272,43 @@ async fn a_server_that_refuses_is_quoted() {
         "The MCP server answered with HTTP status 401 Unauthorized: log in first"
     );
     client.end().await;
+
+    // What the server says is not an answer to the request.
+    let server = Odd::start(|_| {
+        let kind = "Content-Type: application/json\r\n";
+        let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"full"}}"#;
+        with("429 Too Many Requests", kind, error)
+    })
+    .await;
+    let mut client = Client::start(&server.url);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert_eq!(client.ask(ping).await["error"]["message"], "full");
+    assert_eq!(
+        client.next().await["error"]["message"],
+        "The MCP server answered with HTTP status 429 Too Many Requests"
+    );
+    client.end().await;
+}
+
+/// A server that works on a call may not take the notification that cancels it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_that_the_server_does_not_take_holds_up_nothing_for_long() {
+    let script: Script = |got| {
+        if got.body.contains("notifications/cancelled") {
+            // Longer than a call may have to wait.
+            std::thread::sleep(Duration::from_secs(20));
+        }
+        crate::odd::usual(got)
+    };
+    let server = Odd::start(script).await;
+    let mut client = Client::start(&server.url);
+    client
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}))
+        .await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let answer = timeout(Duration::from_secs(15), client.ask(ping)).await;
+    assert_eq!(answer.expect("in time")["id"], 1);
+    client.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

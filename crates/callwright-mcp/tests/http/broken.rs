@@ -50,6 +50,29 @@ async fn half_a_response_is_reported() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_ends_without_the_result_is_reported() {
+    let ends: Script = |got| match parsed(&got.body)["method"].as_str() {
+        Some("tools/call") => events(": working\n\n"),
+        _ => usual(got),
+    };
+    // The client may resume it.
+    let pauses: Script = |got| match parsed(&got.body)["method"].as_str() {
+        Some("tools/call") => events("id: 3\ndata:\n\n"),
+        _ => usual(got),
+    };
+    for (script, is_reported) in [(ends, true), (pauses, false)] {
+        let server = Odd::start(script).await;
+        let guarded = Guarded::start(&server.url).await;
+        let body = call(7, &json!({"n": 1})).to_string();
+        let answer = request(&guarded.url, "POST", &[], &body).await;
+        let why = "ended its response before the result. The request may or may not have been";
+        assert_eq!(answer.body.contains(why), is_reported, "{answer:?}");
+        assert_eq!(answer.body.contains(r#""id":7"#), is_reported, "{answer:?}");
+        guarded.end().await;
+    }
+}
+
 /// An incomplete event is not delivered: it has not been judged, and some clients would accept it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_event_is_dropped() {

@@ -156,9 +156,10 @@ async fn only_data_of_a_changed_message_is_written_again() {
     guarded.end().await;
 }
 
-/// Clients look for the media type at the beginning of the header, or anywhere in it.
+/// Clients look for the media type at the beginning of the header, or anywhere in it. Some skip a byte order mark, and
+/// some read events of any name.
 #[tokio::test(flavor = "multi_thread")]
-async fn results_of_an_odd_media_type_are_judged() {
+async fn results_in_an_odd_envelope_are_judged() {
     fn result(got: &Got, kind: &str, before: &str, after: &str) -> String {
         if parsed(&got.body)["method"] != "tools/call" {
             return usual(got);
@@ -167,7 +168,21 @@ async fn results_of_an_odd_media_type_are_judged() {
         let message = json!({"jsonrpc": "2.0", "id": 1, "result": result});
         with("200 OK", kind, &format!("{before}{message}{after}"))
     }
-    let scripts: [(Script, &str); 4] = [
+    let scripts: [(Script, &str); 6] = [
+        (
+            |got| {
+                let kind = "Content-Type: application/json\r\n";
+                result(got, kind, "\u{feff}", "")
+            },
+            "application/json",
+        ),
+        (
+            |got| {
+                let kind = "Content-Type: text/event-stream\r\n";
+                result(got, kind, "event: other\ndata: ", "\n\n")
+            },
+            "text/event-stream",
+        ),
         (
             |got| result(got, "Content-Type: application/json-rpc\r\n", "", ""),
             "application/json",

@@ -51,6 +51,11 @@ fn lists_are_put_together_byte_for_byte() {
         assert_eq!(came.sent(), (server, call(name).as_str()));
         let answer = "{ \"id\":7,\"result\":{\"content\":[ ]},\"more\":null}\r\n";
         assert_eq!(scene.server(server, answer).to_client, [answer]);
+        // Clients take the number for a text, too.
+        let came = scene.client(&call(called));
+        assert_eq!(came.to_servers.len(), 1);
+        let answer = r#"{"id":"7","result":{"content":[]}}"#;
+        assert_eq!(scene.server(server, answer).to_client, [answer]);
     }
 }
 

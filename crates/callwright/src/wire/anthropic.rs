@@ -90,8 +90,8 @@ impl ProviderShape for Anthropic {
                     }
                     event.part_list(choice, list, blocks);
                 }
-                event.end_calls(choice);
                 read_stop_reason(choice, data, event);
+                event.end_choice(choice);
             }
             "content_block_start" => {
                 let index = data.number("index");
@@ -136,6 +136,7 @@ impl ProviderShape for Anthropic {
                     read_stop_reason(choice, &delta, event);
                 }
             }
+            "message_stop" => event.end_choice(choice),
             _ => {}
         }
         Ok(())

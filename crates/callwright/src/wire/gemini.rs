@@ -89,9 +89,9 @@ impl ProviderShape for Gemini {
         event: &mut EventData<'d, '_>,
     ) -> Result<(), UnreadableAnswer> {
         event.answer_id(data, "responseId");
-        for candidate in data.list("candidates")? {
+        for (number, candidate) in (0..).zip(data.list("candidates")?) {
             let candidate = RawObject::of_valid(candidate)?;
-            let choice = event.choice(candidate.number("index").unwrap_or_default())?;
+            let choice = event.choice(candidate.number("index").unwrap_or(number))?;
             let content = candidate.object("content")?;
             if let Some(list) = content.and_then(|content| content.get("parts")) {
                 let mut parts = Vec::new();

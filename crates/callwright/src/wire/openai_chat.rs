@@ -104,9 +104,9 @@ impl ProviderShape for OpenAiChat {
         if let Ok(Some(usage)) = data.object("usage") {
             event.tokens(&usage, "completion_tokens", NOT_READ);
         }
-        for choice in data.list("choices")? {
+        for (number, choice) in (0..).zip(data.list("choices")?) {
             let choice = RawObject::of_valid(choice)?;
-            let at = event.choice(choice.number("index").unwrap_or_default())?;
+            let at = event.choice(choice.number("index").unwrap_or(number))?;
             let message = choice.object("message")?;
             let is_delta = message.is_none();
             let delta = choice.object("delta")?;
@@ -117,7 +117,7 @@ impl ProviderShape for OpenAiChat {
                 event.finish(at, reason, &["stop"], Some("\"tool_calls\""));
             }
             if !is_delta {
-                event.end_calls(at);
+                event.end_choice(at);
             }
         }
         Ok(())
@@ -234,9 +234,11 @@ fn find_call<'d>(
     let is_same = |part: &&Part| id.is_none() || part.name.is_none() || has_id(part);
     let known = before.filter(is_same).and_then(|part| part.call);
     let is_used = id.is_some() && event.part(has_id).is_some();
-    let call = match known {
-        Some(call) => call,
-        None => event.begin(Part::new(choice, index, id.as_deref()))?,
+    let call = if let Some(call) = known {
+        call
+    } else {
+        event.end_if_complete(choice);
+        event.begin(Part::new(choice, index, id.as_deref()))?
     };
     if is_delta {
         event.numbered(entry, index, event.number_in_choice(call));

@@ -103,7 +103,8 @@ impl ProviderShape for OpenAiResponses {
                     read_content(choice, text, &item, event)?;
                     event.is_of_text(text);
                 } else if item.is_a("function_call") {
-                    read_item(choice, index, &item, is_done, event)?;
+                    let known = known_call(index, &item, event);
+                    read_item((choice, index), known, &item, is_done, event)?;
                 } else if !is_done {
                     event.other_part(Part::new(choice, index, item.text("id").as_deref()))?;
                 }
@@ -147,7 +148,10 @@ impl ProviderShape for OpenAiResponses {
                 }
                 event.is_of_text(text);
             }
-            "response.completed" | "response.incomplete" | "response.failed" => {
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled" => {
                 if let Some(response) = data.object("response")? {
                     event.event_number(data, "sequence_number");
                     read_response(choice, &response, event)?;
@@ -235,6 +239,7 @@ fn read_response<'d>(
     event: &mut EventData<'d, '_>,
 ) -> Result<(), UnreadableAnswer> {
     event.answer_id(response, "id");
+    let streamed = event.answer.calls.len();
     if let Some(list) = response.get("output") {
         let mut parts = Vec::new();
         let mut messages = 0;
@@ -253,7 +258,10 @@ fn read_response<'d>(
                 messages += 1;
                 start = event.answer.texts.get(text).map(|text| text.span.start);
             } else if item.is_a("function_call") {
-                read_item(choice, index, &item, true, event)?;
+                let known = known_call(index, &item, event)
+                    .or_else(|| renamed_call(index, &item, event))
+                    .filter(|call| *call < streamed);
+                read_item((choice, index), known, &item, true, event)?;
             } else if messages > 0 {
                 event.is_mixed(choice);
             }
@@ -304,24 +312,51 @@ fn read_content<'d>(
     Ok(())
 }
 
+/// The call that an item belongs to, if it was announced.
+fn known_call(
+    index: Option<u64>,
+    item: &RawObject<'_>,
+    event: &EventData<'_, '_>,
+) -> Option<usize> {
+    let id = item.text("id");
+    let known = event.part(|part| {
+        let is = |id: &Option<Cow<'_, str>>| id.is_some() && part.name.as_deref() == id.as_deref();
+        is(&id) || part.name.is_none() && part.index.is_some() && part.index == index
+    });
+    known.and_then(|part| part.call).or_else(|| {
+        // A server without item ids.
+        let call_id = item.text("call_id").filter(|_| id.is_none());
+        event.call_with_id(call_id.as_deref()?)
+    })
+}
+
+/// The streamed call that the final response repeats under a new item id, and perhaps a new call id: some servers make up ids
+/// each time they write one.
+fn renamed_call(
+    index: Option<u64>,
+    item: &RawObject<'_>,
+    event: &EventData<'_, '_>,
+) -> Option<usize> {
+    let call_id = item.text("call_id");
+    let by_call_id = call_id.and_then(|id| event.call_with_id(&id));
+    let by_place = || {
+        let call = event.part(|part| part.index == index)?.call?;
+        let is_same_tool = event.tool(call) == item.text("name").as_deref();
+        is_same_tool.then_some(call)
+    };
+    by_call_id.or_else(by_place)
+}
+
 /// A call, announced earlier or new.
 fn read_item<'d>(
-    choice: usize,
-    index: Option<u64>,
+    (choice, index): (usize, Option<u64>),
+    known: Option<usize>,
     item: &RawObject<'d>,
     is_done: bool,
     event: &mut EventData<'d, '_>,
 ) -> Result<(), UnreadableAnswer> {
     let id = item.text("id");
     let call_id = item.text("call_id");
-    let known = event.part(|part| {
-        let is = |id: &Option<Cow<'_, str>>| id.is_some() && part.name.as_deref() == id.as_deref();
-        is(&id) || part.name.is_none() && part.index.is_some() && part.index == index
-    });
-    let known = known.and_then(|part| part.call).or_else(|| {
-        // A server without item ids.
-        event.call_with_id(call_id.as_deref().filter(|_| id.is_none())?)
-    });
     let call = match known {
         Some(call) => call,
         None => event.begin(Part::new(choice, index, id.as_deref()))?,
@@ -348,6 +383,9 @@ fn read_item<'d>(
     }
     if is_done {
         event.end_call(call);
+        if item.text("status").as_deref() == Some("incomplete") {
+            event.is_cut(call);
+        }
     }
     if let Some(namespace) = item.text("namespace") {
         event.namespace(call, namespace.into_owned());

@@ -5,6 +5,7 @@
 //! occurs twice is an error, since readers differ in which one they use.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -92,11 +93,17 @@ impl<'a> RawObject<'a> {
 
     fn with_keys_once(self) -> RawResult<Self> {
         let members = &self.members;
-        let is_twice = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
-            members.iter().take(at).any(|(before, _)| before == key)
+        // Objects of an answer have a dozen keys, which are quicker to compare than to look up.
+        let is_twice = if members.len() <= 64 {
+            let is_known = |(at, (key, _)): (usize, &(Cow<'a, str>, &str))| {
+                members.iter().take(at).any(|(before, _)| before == key)
+            };
+            members.iter().enumerate().any(is_known)
+        } else {
+            let mut known = HashSet::new();
+            members.iter().any(|(key, _)| !known.insert(key))
         };
-        // Objects of an answer have a dozen keys; one with more is data, whose keys do not matter here.
-        if members.len() <= 64 && members.iter().enumerate().any(is_twice) {
+        if is_twice {
             return Err(UnreadableAnswer::KeyTwice);
         }
         Ok(self)
@@ -326,6 +333,12 @@ mod tests {
         let error = |text| RawObject::read(text).err();
         assert_eq!(
             error(r#"{"a": 1, "\u0061": 2}"#),
+            Some(UnreadableAnswer::KeyTwice)
+        );
+        let keys: Vec<String> = (0..100).map(|at| format!("\"{at}\": 0")).collect();
+        let many = format!("{{{}, \"7\": 1}}", keys.join(", "));
+        assert_eq!(
+            RawObject::read(&many).err(),
             Some(UnreadableAnswer::KeyTwice)
         );
         for text in ["[]", "", "{", r#"{"a": }"#, "null"] {

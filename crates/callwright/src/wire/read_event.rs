@@ -14,7 +14,7 @@ use super::streamed::{
     StreamedText,
 };
 use crate::call::Completeness;
-use crate::json::Value;
+use crate::json::{Value, read_value};
 use crate::vocabulary::replacements::span_in;
 
 /// How many calls and other parts an answer may have. Providers stop at 128 calls; the rest are texts between them.
@@ -155,16 +155,20 @@ impl<'d> EventData<'d, '_> {
         u64::try_from(self.answer.parts.iter().rposition(is)?).ok()
     }
 
-    /// Starts a call, which ends the one before it in the same choice if its arguments are complete. If not, the pieces of both
-    /// may come in turns.
-    pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
-        let choice = part.choice;
+    /// Ends the last call of a choice, before another one starts, if its arguments are complete. If not, the pieces of both may
+    /// come in turns. For providers that do not announce the end of a call.
+    pub(super) fn end_if_complete(&mut self, choice: usize) {
         // Each call is asked about once: those before it stay open until the choice ends.
         let mut calls = self.answer.calls.iter_mut().rev();
         if let Some(previous) = calls.find(|call| call.choice == choice) {
             let is_complete = |text: &String| serde_json::from_str::<IgnoredAny>(text).is_ok();
             previous.has_ended |= previous.arguments.as_ref().is_some_and(is_complete);
         }
+    }
+
+    /// Starts a call.
+    pub(super) fn begin(&mut self, part: Part) -> Result<usize, UnreadableAnswer> {
+        let choice = part.choice;
         let call = self.answer.calls.len();
         self.add_part(Part {
             call: Some(call),
@@ -242,11 +246,21 @@ impl<'d> EventData<'d, '_> {
         self.answer.calls.get_mut(at)
     }
 
-    /// Ends the calls of a choice.
-    pub(super) fn end_calls(&mut self, choice: usize) {
+    /// Ends a choice, and its calls.
+    pub(super) fn end_choice(&mut self, choice: usize) {
+        if let Some(of) = self.answer.choices.get_mut(choice) {
+            of.has_ended = true;
+        }
         let calls = self.answer.calls.iter_mut();
         for call in calls.filter(|call| call.choice == choice) {
             call.has_ended = true;
+        }
+    }
+
+    /// Records that the provider says of a call that it is incomplete.
+    pub(super) fn is_cut(&mut self, call: usize) {
+        if let Some(call) = self.call(call) {
+            call.is_cut = true;
         }
     }
 
@@ -365,6 +379,11 @@ impl<'d> EventData<'d, '_> {
     pub(super) fn name(&mut self, at: usize, written: &'d str, extent: Extent) {
         let name = text(written).unwrap_or_default();
         if let Some(call) = self.call(at) {
+            let is_other = match extent {
+                Extent::Piece => call.has_ended && !name.is_empty(),
+                Extent::Whole | Extent::Initial => !call.tool.is_empty() && call.tool != name,
+            };
+            call.is_disputed |= is_other;
             if extent != Extent::Piece {
                 call.tool.clear();
             }
@@ -385,6 +404,11 @@ impl<'d> EventData<'d, '_> {
             self.site(written, SiteRole::Defect { defect, instead });
         }
         let Some(call) = self.call(at) else { return };
+        call.is_disputed |= match (&call.arguments, extent) {
+            (_, Extent::Piece) => call.has_ended && !sent.trim_ascii().is_empty(),
+            (Some(known), Extent::Whole) if !call.has_only_initial => !is_same_json(known, &sent),
+            _ => false,
+        };
         match &mut call.arguments {
             Some(all) if extent == Extent::Piece && !call.has_only_initial => all.push_str(&sent),
             Some(_) if extent == Extent::Piece && sent.is_empty() => {}
@@ -422,7 +446,7 @@ impl<'d> EventData<'d, '_> {
         );
     }
 
-    /// Records the end of a choice, and that `calls` would be the reason if there were calls.
+    /// Records why a choice ends, and that `calls` would be the reason if there were calls.
     pub(super) fn finish(
         &mut self,
         choice: usize,
@@ -430,11 +454,15 @@ impl<'d> EventData<'d, '_> {
         plain: &[&str],
         calls: Option<&'static str>,
     ) {
+        // Some servers write an empty reason into every event but the last.
+        if written == "\"\"" {
+            return;
+        }
         let reason = text(written).unwrap_or_default();
-        self.end_calls(choice);
         let has_calls = self.answer.calls.iter().any(|call| call.choice == choice);
         if let Some(of) = self.answer.choices.get_mut(choice) {
-            of.completeness = Some(Completeness::from_finish_reason(&reason));
+            let said = Some(Completeness::from_finish_reason(&reason));
+            of.completeness = of.completeness.max(said);
         }
         let is_plain = has_calls && plain.contains(&reason.as_ref());
         let with_calls = calls.filter(|_| !is_plain);
@@ -447,6 +475,7 @@ impl<'d> EventData<'d, '_> {
     /// Records the end of a choice whose reason is a status.
     pub(super) fn ended(&mut self, choice: usize, written: &'d str, is_cut: bool) {
         self.finish(choice, written, &[], None);
+        self.end_choice(choice);
         if let Some(of) = self.answer.choices.get_mut(choice).filter(|_| is_cut) {
             of.completeness = Some(Completeness::CutOff);
         }
@@ -493,6 +522,12 @@ impl<'d> EventData<'d, '_> {
     ) {
         self.sites.push(Site { span, role, around });
     }
+}
+
+/// Whether two texts are the same JSON, however it is written.
+fn is_same_json(one: &str, other: &str) -> bool {
+    let canonical = |text| read_value(text).ok().map(|value| value.canonical());
+    one == other || canonical(one).is_some_and(|one| canonical(other) == Some(one))
 }
 
 fn within_bounds(at: usize) -> Result<usize, UnreadableAnswer> {

@@ -103,7 +103,7 @@ const MANY_TOKENS: u64 = 64;
 #[non_exhaustive]
 #[allow(
     clippy::struct_excessive_bools,
-    reason = "five independent facts about one call"
+    reason = "independent facts about one call"
 )]
 pub struct StreamedCall {
     /// The choice it belongs to, as an index into [`StreamedAnswer::choices`].
@@ -124,8 +124,12 @@ pub struct StreamedCall {
     pub has_pieces: bool,
     /// Whether there is no room for a second call next to it.
     pub is_single: bool,
+    /// Whether it was said in two versions, or went on after its end: readers differ in which call they run.
+    pub is_disputed: bool,
     /// Whether its arguments are the initial ones, which count only if no pieces follow.
     pub(super) has_only_initial: bool,
+    /// Whether the provider says of this call that it is incomplete.
+    pub(super) is_cut: bool,
 }
 
 /// One of the choices in a response.
@@ -136,8 +140,10 @@ pub struct StreamedChoice {
     pub number: u64,
     /// The model's text to the user, without its reasoning.
     pub text: String,
-    /// What the provider reports about the end; `None` until it does.
+    /// What the provider reports about the end, the worst if it reports several; `None` until it does.
     pub completeness: Option<Completeness>,
+    /// Whether nothing more of it can follow. A provider may report the reason earlier, and another one after it.
+    pub has_ended: bool,
     /// Whether its text is not simply its last part: something else follows, or it arrived in two forms.
     pub is_mixed: bool,
 }
@@ -290,6 +296,23 @@ impl AnswerReader {
     /// # Errors
     /// Fails if it is not what the provider sends. Earlier data is kept; anything that follows is unreliable.
     pub fn read(&mut self, data: &str) -> Result<Vec<Site>, UnreadableAnswer> {
+        let StreamedAnswer {
+            calls,
+            texts,
+            parts,
+            ..
+        } = &self.answer;
+        let known = (calls.len(), texts.len(), parts.len());
+        let read = self.read_event(data);
+        if read.is_err() {
+            self.answer.calls.truncate(known.0);
+            self.answer.texts.truncate(known.1);
+            self.answer.parts.truncate(known.2);
+        }
+        read
+    }
+
+    fn read_event(&mut self, data: &str) -> Result<Vec<Site>, UnreadableAnswer> {
         let shape = self.provider.shape();
         let mut event = EventData {
             data,
@@ -298,7 +321,13 @@ impl AnswerReader {
         };
         let object = RawObject::read(data)?;
         shape.read_event(&object, &mut event)?;
-        Ok(event.sites)
+        let sites = event.sites;
+        // In all APIs, an error in place of an event ends the answer where it is.
+        let error = object.get("error");
+        if error.is_some_and(|error| error.starts_with('{')) || object.is_a("error") {
+            self.break_off();
+        }
+        Ok(sites)
     }
 
     /// Marks the end of the data.
@@ -306,9 +335,25 @@ impl AnswerReader {
         for call in &mut self.answer.calls {
             call.has_ended = true;
         }
+        for choice in &mut self.answer.choices {
+            choice.has_ended = true;
+        }
     }
 
-    /// Marks that the stream broke off: anything unfinished was cut off.
+    /// Marks that choices whose finish reason is known have ended, though more might follow.
+    pub fn end_finished(&mut self) {
+        let choices = &mut self.answer.choices;
+        for choice in choices.iter_mut() {
+            choice.has_ended |= choice.completeness.is_some();
+        }
+        for call in &mut self.answer.calls {
+            call.has_ended |= choices
+                .get(call.choice)
+                .is_some_and(|choice| choice.has_ended);
+        }
+    }
+
+    /// Marks that the answer broke off: anything unfinished was cut off.
     pub fn break_off(&mut self) {
         self.end();
         for choice in &mut self.answer.choices {
@@ -329,7 +374,9 @@ impl AnswerReader {
         };
         read.id = call.id.as_deref().map(|id| Value::String(id.into()));
         let mut later = self.answer.calls.iter().skip(at + 1);
-        read.completeness = if later.any(|later| later.choice == call.choice) {
+        read.completeness = if call.is_cut {
+            Completeness::CutOff
+        } else if later.any(|later| later.choice == call.choice) {
             Completeness::Complete
         } else {
             let choice = self.answer.choices.get(call.choice);

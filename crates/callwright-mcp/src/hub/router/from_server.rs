@@ -65,7 +65,11 @@ impl<'m> Routing<'_, 'm> {
         (result, error): (Option<&RawValue>, Option<&RawValue>),
     ) {
         // An unsolicited answer of this server might be mistaken for that of another one.
-        match self.state.servers[server].pending.remove(id.key().as_ref()) {
+        let pending = &mut self.state.servers[server].pending;
+        let request = pending
+            .remove(id.key().as_ref())
+            .or_else(|| pending.remove(&id.key_as_other_type()?));
+        match request {
             None => {}
             Some(PendingRequest::Passes { .. }) => {
                 if memmem::find(message, b"\"taskId\"").is_some()
