@@ -16,6 +16,7 @@ mod objection;
 mod outcome;
 mod overlap;
 mod relive;
+mod repeatable;
 mod round;
 mod session;
 mod thresholds;

@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Limits, ToolName};
 use super::names::Names;
+use super::repeatable::{may_step, waits_by_name};
 use crate::json::Path;
-use crate::nearest::has_word;
-use crate::vocabulary::{Digest, LOOKING, ToolSpec, word_list};
+use crate::vocabulary::{Digest, ToolSpec};
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,45 +270,6 @@ impl ToolLimits {
     }
 }
 
-/// Words in the name of a tool that sets something others read.
-const CHANGING_WORDS: &[&str] = word_list![
-    set update post send create change write put delete add edit mark move rename copy merge push commit install
-];
-
-/// Words in the name of a tool whose repeated call goes one step further.
-const STEPPING_WORDS: &[&str] = word_list![
-    press key keys keyboard click tap scroll type swipe drag mouse step next back forward undo redo zoom
-];
-
-/// Words in the name of a tool whose every call creates something that others see.
-const MAKING_WORDS: &[&str] = word_list![
-    submit publish order book reply comment notify invite share upload append insert register schedule
-    message email mail sms deploy trigger
-];
-
-/// Words in the name of a tool that examines something, besides those of [`LOOKING`].
-const EXAMINING_WORDS: &[&str] =
-    word_list![check history lookup test tests lint build verify validate];
-
-/// Words in the name of a tool that checks whether something has happened yet.
-const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
-
-/// Whether repeating the call may go one step further, like the next press of a key: nothing in the name implies that it looks
-/// something up, sets a value, creates something or destroys something.
-fn may_step(tool: &ToolSpec) -> bool {
-    let has = |words| has_word(&tool.name, words);
-    let other = || {
-        [CHANGING_WORDS, MAKING_WORDS, LOOKING, EXAMINING_WORDS]
-            .into_iter()
-            .any(has)
-    };
-    has(STEPPING_WORDS) || !(other() || tool.may_destroy())
-}
-
-fn waits_by_name(name: &str) -> bool {
-    has_word(name, WAITING_WORDS) && !has_word(name, CHANGING_WORDS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -330,59 +291,6 @@ mod tests {
                 limit => [String::new(), limit.to_string()],
             };
             assert_eq!(cells[1..3], shown, "{row}");
-        }
-    }
-
-    #[test]
-    fn steps_are_recognised_by_their_names() {
-        for name in [
-            "press_key",
-            "browser_click",
-            "sendKeys",
-            "computer",
-            "go_back",
-            "apply",
-        ] {
-            assert!(may_step(&ToolSpec::without_schema(name)), "{name}");
-        }
-        for name in [
-            "drop_index",
-            "kill_process",
-            "execute_sql",
-            "bash",
-            "move_file",
-            "rollback_release",
-            "purge",
-            "send_email",
-            "set_flag",
-            "search",
-            "run_tests",
-            "git_add",
-            "book_room",
-        ] {
-            assert!(!may_step(&ToolSpec::without_schema(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn pollers_are_recognised_by_their_names() {
-        for name in [
-            "get_job_status",
-            "waitForElement",
-            "poll",
-            "sleep_5",
-            "TaskProgress",
-        ] {
-            assert!(waits_by_name(name), "{name}");
-        }
-        for name in [
-            "get_weather",
-            "statuses",
-            "waiter_list",
-            "search",
-            "update_order_status",
-        ] {
-            assert!(!waits_by_name(name), "{name}");
         }
     }
 }

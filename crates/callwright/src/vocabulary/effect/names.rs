@@ -213,7 +213,7 @@ const LOOKED_AT: &[&str] = &[
 ];
 
 /// Words in the name of a tool that does two things, of which only one looks something up or waits.
-const JOINING: &[&str] = word_list![and or then];
+pub(crate) const JOINING: &[&str] = word_list![and or then];
 
 #[cfg(test)]
 mod tests {
