@@ -50,6 +50,7 @@ impl Outcome {
                 && success == Success::Ok
                 && acknowledges(&answer, &asked),
             turned_away: success == Success::Transient
+                && answer.is_one_text()
                 && is_turned_away(&answer.beginning(SEARCHED)),
         }
     }
@@ -98,6 +99,17 @@ impl<'a> AnswerContent<'a> {
             (Some(output), _) => AnswerContent::Text(output.text()),
             (None, Some(failure)) => AnswerContent::Text(of_failure(failure)),
             (None, None) => AnswerContent::Text(Cow::Borrowed("")),
+        }
+    }
+
+    /// Whether nothing follows its first block of text.
+    fn is_one_text(&self) -> bool {
+        match self {
+            AnswerContent::Text(_) => true,
+            AnswerContent::Value(value) => {
+                let blocks = value.get("content").and_then(Value::as_array);
+                blocks.is_none_or(|blocks| blocks.len() == 1)
+            }
         }
     }
 
