@@ -7,7 +7,7 @@ mod names;
 
 use serde::Serialize;
 
-pub(crate) use self::names::{JOINING, LOOKING, says_destroy, says_spend};
+pub(crate) use self::names::{JOINING, LOOKING, says_destroy, says_edit, says_spend};
 use self::names::{only_looks_at_destruction, runs_anything};
 use super::tool::ToolSpec;
 

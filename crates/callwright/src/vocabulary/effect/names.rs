@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::vocabulary::nearest::FoldedName;
+use crate::vocabulary::nearest::{FoldedName, has_word};
 use crate::vocabulary::word_list;
 
 /// Whether a word or a name implies that something is destroyed, taken away or replaced in bulk. A false positive costs one
@@ -82,6 +82,12 @@ const DESTROYING_WORDS: &[&str] = &[
     // German, French, Scandinavian, Spanish, Romanian, Turkish, Vietnamese.
     "leeren", "vider", "slet", "slett", "slette", "radera", "quitar", "anular", "sterge", "sil", "silmek", "iptal", "xoa",
 ];
+
+/// Whether a name implies that what exists is edited: an argument is then a new value, and null may be one.
+pub(crate) fn says_edit(name: &str) -> bool {
+    const WORDS: &[&str] = word_list![update edit modify patch change set upsert];
+    has_word(name, WORDS)
+}
 
 /// Changing one thing is ordinary; changing many without a filter cannot be undone by changing one back.
 #[rustfmt::skip]
