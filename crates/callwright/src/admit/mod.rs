@@ -183,7 +183,7 @@ impl Admission {
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let outcome = || checked.outcome_of(arguments).clone();
         let limits = self.limits(Some(tool));
-        let ended = ended(tool, limits, checked, outcome);
+        let ended = ended(tool, limits, checked, arguments, outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(arguments).success == Success::Transient;
@@ -314,8 +314,14 @@ fn identify(call: &Call<'_>, verdict: &Verdict<'_>, name: &str, shape: &Shape) -
 /// How a call ended, if that is known.
 fn ended(
     tool: &Tool,
-    ToolLimits { limits, steps, .. }: &ToolLimits,
+    ToolLimits {
+        limits,
+        steps,
+        makes,
+        ..
+    }: &ToolLimits,
     checked: &Checked<'_>,
+    arguments: Option<&Value<'_>>,
     outcome: impl FnOnce() -> Outcome,
 ) -> Option<Ended> {
     match checked.failure.as_ref().map(|failure| failure.code) {
@@ -329,9 +335,14 @@ fn ended(
     if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
         return None;
     }
+    let receipt = || {
+        makes
+            .then(|| outcome::receipt(checked, arguments))
+            .flatten()
+    };
     Some(Ended {
         success: outcome.success,
-        digest: outcome.digest,
+        digest: receipt().unwrap_or(outcome.digest),
         changes: !tool.only_reads(),
         waits: limits.poller || (outcome.acknowledges && *steps),
     })

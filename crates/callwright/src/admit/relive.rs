@@ -88,7 +88,7 @@ impl Admission {
             // The outcome of the result is not needed again, so it is not cached.
             ended: ran.and_then(|(tool, result)| {
                 let outcome = || Outcome::of(result, verdict.arguments(), limits.steps);
-                ended(tool, limits, result, outcome)
+                ended(tool, limits, result, verdict.arguments(), outcome)
             }),
         }
     }

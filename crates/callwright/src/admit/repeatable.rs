@@ -1,6 +1,7 @@
-//! Calls that are repeated on purpose, by the name of their tool: steps such as key presses, and calls that wait.
+//! What the name of a tool says about its repeated calls: they are steps such as key presses, they wait, or each makes
+//! something.
 //!
-//! Takes a tool's name; returns whether equal results of equal calls may be no sign of a loop. The lists fail closed: most names
+//! Takes a tool's name; returns whether equal results of equal calls may be no sign of a loop, or different ones be one. The lists fail closed: most names
 //! say nothing of the kind, and their calls are counted as any other.
 
 use crate::nearest::has_word;
@@ -61,6 +62,16 @@ pub(super) fn may_step(tool: &ToolSpec) -> bool {
         || (steps && !changes() && !other() && !destroys())
 }
 
+/// Whether every call makes something that others see, by the tool's name: an issue, an email. Nothing in the name may say that
+/// it looks something up. `send` alone may send a command to a shell, whose answers differ.
+pub(super) fn makes(name: &str) -> bool {
+    let has = |words: &[&str]| has_word(name, words);
+    let looks = [LOOKING, EXAMINING_WORDS, WAITING_WORDS]
+        .into_iter()
+        .any(has);
+    !looks && (has(PUBLISHING_WORDS) || has(&["create", "ship", "email", "mail", "sms", "comment"]))
+}
+
 /// Whether a call waits for something, by its name. `publish_status` and `launch_and_wait` do more than that.
 pub(super) fn waits_by_name(name: &str) -> bool {
     has_word(name, WAITING_WORDS)
@@ -112,6 +123,28 @@ mod tests {
             "発送",
         ] {
             assert!(!may_step(&ToolSpec::without_schema(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_makes_something_is_recognised_by_its_name() {
+        for name in [
+            "create_issue",
+            "send_email",
+            "shipPackage",
+            "publish",
+            "add_comment",
+        ] {
+            assert!(makes(name), "{name}");
+        }
+        for name in [
+            "email_status",
+            "list_comments",
+            "get_next_job",
+            "send_command",
+            "roll_dice",
+        ] {
+            assert!(!makes(name), "{name}");
         }
     }
 

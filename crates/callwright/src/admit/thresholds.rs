@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Limits, ToolName};
 use super::names::Names;
-use super::repeatable::{may_step, waits_by_name};
+use super::repeatable::{makes, may_step, waits_by_name};
 use crate::json::Path;
 use crate::vocabulary::{Digest, ToolSpec};
 
@@ -205,6 +205,7 @@ impl AdmissionPolicy {
             limits: Limits::from(self),
             calls: self.tool_calls,
             steps: false,
+            makes: false,
             runs_uncounted: self.when_away != WhenAway::Closed,
             volatile: Vec::new(),
         }
@@ -237,6 +238,7 @@ impl AdmissionPolicy {
             },
             calls,
             steps: !tool.only_reads() && !tool.is_once() && may_step(tool),
+            makes: !tool.only_reads() && makes(name),
             runs_uncounted: match self.when_away {
                 WhenAway::ByEffect => !must_count,
                 WhenAway::Open => true,
@@ -257,6 +259,8 @@ pub(crate) struct ToolLimits {
     pub(crate) calls: Steps,
     /// Whether a call that only returns "done" may be one step of many.
     pub(crate) steps: bool,
+    /// Whether every call makes something, so that a new id in the answer is only a receipt.
+    pub(crate) makes: bool,
     /// Whether it runs while the ledger cannot be reached.
     pub(crate) runs_uncounted: bool,
     /// Arguments that are left out of the fingerprint.
