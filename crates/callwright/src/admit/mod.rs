@@ -17,6 +17,7 @@ mod objection;
 mod outcome;
 mod overlap;
 mod relive;
+mod repeatable;
 mod round;
 mod session;
 mod thresholds;
@@ -183,7 +184,7 @@ impl Admission {
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let outcome = || checked.outcome_of(Some(arguments)).clone();
         let limits = self.limits(Some(tool));
-        let ended = ended(tool, limits, checked, outcome);
+        let ended = ended(tool, limits, checked, arguments, outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(Some(arguments)).success == Success::Transient;
@@ -321,8 +322,14 @@ fn identify(
 /// How a call ended, if that is known.
 fn ended(
     tool: &Tool,
-    ToolLimits { limits, steps, .. }: &ToolLimits,
+    ToolLimits {
+        limits,
+        steps,
+        makes,
+        ..
+    }: &ToolLimits,
     checked: &Checked<'_>,
+    arguments: Option<&Value<'_>>,
     outcome: impl FnOnce() -> Outcome,
 ) -> Option<Ended> {
     match checked.failure.as_ref().map(|failure| failure.code) {
@@ -336,9 +343,14 @@ fn ended(
     if limits.spends && outcome.success == Success::Transient && !outcome.turned_away {
         return None;
     }
+    let receipt = || {
+        makes
+            .then(|| outcome::receipt(checked, arguments))
+            .flatten()
+    };
     Some(Ended {
         success: outcome.success,
-        digest: outcome.digest,
+        digest: receipt().unwrap_or(outcome.digest),
         changes: !tool.only_reads(),
         waits: limits.poller || (outcome.acknowledges && *steps),
     })

@@ -21,6 +21,37 @@ const REMEMBERED: usize = 60;
 /// How much of an error is searched for signs of a transient failure, in bytes. They are at the beginning.
 const SEARCHED: usize = 2_048;
 
+/// The longest receipt, in bytes. A longer answer has content.
+const LONGEST_RECEIPT: usize = 400;
+
+/// What is equal for two receipts: the digest of a short answer without anything that has a digit in it. `None` if the answer is
+/// no receipt.
+pub(super) fn receipt(checked: &Checked<'_>, arguments: Option<&Value<'_>>) -> Option<Digest> {
+    let asked = arguments.map(Asked::new).unwrap_or_default();
+    (success(checked) == Success::Ok).then_some(())?;
+    volatile::steady(&content_of(checked), &asked, |text| {
+        (text.len() <= LONGEST_RECEIPT).then(|| Digest::of(&without_numbers(text)))
+    })
+}
+
+/// The answer of a tool, with everything that distinguishes it from others.
+fn content_of<'a>(checked: &'a Checked<'_>) -> AnswerContent<'a> {
+    AnswerContent::of(checked, |failure| {
+        // Failures also differ in the details that the model does not see.
+        let hidden = failure.for_operator().unwrap_or_default();
+        let message = failure.tool_message().unwrap_or_default();
+        format!("{} {message} {hidden}", failure.code_name()).into()
+    })
+}
+
+/// A text without its ids, dates and amounts: every word with a digit in it.
+fn without_numbers(text: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let mut words: Vec<&str> = text.split(|c: char| !is_part(c)).collect();
+    words.retain(|word| !word.contains(|c: char| c.is_ascii_digit()));
+    words.join(" ")
+}
+
 /// A tool's answer.
 pub(super) enum AnswerContent<'a> {
     /// Text, which may be JSON.
@@ -40,12 +71,7 @@ impl Outcome {
     ) -> Self {
         let success = success(checked);
         let asked = arguments.map(Asked::new).unwrap_or_default();
-        let answer = AnswerContent::of(checked, |failure| {
-            // Failures also differ in the details that the model does not see.
-            let hidden = failure.for_operator().unwrap_or_default();
-            let message = failure.tool_message().unwrap_or_default();
-            format!("{} {message} {hidden}", failure.code_name()).into()
-        });
+        let answer = content_of(checked);
         Outcome {
             success,
             digest: volatile::steady(&answer, &asked, |text| Digest(hash(text))),
@@ -53,6 +79,7 @@ impl Outcome {
                 && success == Success::Ok
                 && acknowledges(&answer, &asked),
             turned_away: success == Success::Transient
+                && answer.is_one_text()
                 && is_turned_away(&answer.beginning(SEARCHED)),
         }
     }
@@ -101,6 +128,17 @@ impl<'a> AnswerContent<'a> {
             (Some(output), _) => AnswerContent::Text(output.text()),
             (None, Some(failure)) => AnswerContent::Text(of_failure(failure)),
             (None, None) => AnswerContent::Text(Cow::Borrowed("")),
+        }
+    }
+
+    /// Whether nothing follows its first block of text.
+    fn is_one_text(&self) -> bool {
+        match self {
+            AnswerContent::Text(_) => true,
+            AnswerContent::Value(value) => {
+                let blocks = value.get("content").and_then(Value::as_array);
+                blocks.is_none_or(|blocks| blocks.len() == 1)
+            }
         }
     }
 

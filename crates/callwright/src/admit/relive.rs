@@ -89,7 +89,7 @@ impl Admission {
             ended: ran.and_then(|(tool, result)| {
                 let arguments = verdict.arguments();
                 let outcome = || Outcome::of(result, arguments, limits.steps, recorded_hash);
-                ended(tool, limits, result, outcome)
+                ended(tool, limits, result, arguments, outcome)
             }),
         }
     }

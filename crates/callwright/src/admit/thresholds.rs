@@ -24,9 +24,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Limits, ToolName};
 use super::names::Names;
+use super::repeatable::{makes, may_step, waits_by_name};
 use crate::json::Path;
-use crate::nearest::has_word;
-use crate::vocabulary::{Digest, LOOKING, ToolSpec, word_list};
+use crate::vocabulary::{Digest, ToolSpec};
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,6 +205,7 @@ impl AdmissionPolicy {
             limits: Limits::from(self),
             calls: self.tool_calls,
             steps: false,
+            makes: false,
             runs_uncounted: self.when_away != WhenAway::Closed,
             volatile: Vec::new(),
         }
@@ -237,6 +238,7 @@ impl AdmissionPolicy {
             },
             calls,
             steps: !tool.only_reads() && !tool.is_once() && may_step(tool),
+            makes: !tool.only_reads() && makes(name),
             runs_uncounted: match self.when_away {
                 WhenAway::ByEffect => !must_count,
                 WhenAway::Open => true,
@@ -257,6 +259,8 @@ pub(crate) struct ToolLimits {
     pub(crate) calls: Steps,
     /// Whether a call that only returns "done" may be one step of many.
     pub(crate) steps: bool,
+    /// Whether every call makes something, so that a new id in the answer is only a receipt.
+    pub(crate) makes: bool,
     /// Whether it runs while the ledger cannot be reached.
     pub(crate) runs_uncounted: bool,
     /// Arguments that are left out of the fingerprint.
@@ -268,45 +272,6 @@ impl ToolLimits {
     pub(crate) fn name<'n>(&self, name: &'n str) -> ToolName<'n> {
         ToolName::with_digest(name, self.digest)
     }
-}
-
-/// Words in the name of a tool that sets something others read.
-const CHANGING_WORDS: &[&str] = word_list![
-    set update post send create change write put delete add edit mark move rename copy merge push commit install
-];
-
-/// Words in the name of a tool whose repeated call goes one step further.
-const STEPPING_WORDS: &[&str] = word_list![
-    press key keys keyboard click tap scroll type swipe drag mouse step next back forward undo redo zoom
-];
-
-/// Words in the name of a tool whose every call creates something that others see.
-const MAKING_WORDS: &[&str] = word_list![
-    submit publish order book reply comment notify invite share upload append insert register schedule
-    message email mail sms deploy trigger
-];
-
-/// Words in the name of a tool that examines something, besides those of [`LOOKING`].
-const EXAMINING_WORDS: &[&str] =
-    word_list![check history lookup test tests lint build verify validate];
-
-/// Words in the name of a tool that checks whether something has happened yet.
-const WAITING_WORDS: &[&str] = word_list![poll status wait await sleep progress watch heartbeat];
-
-/// Whether repeating the call may go one step further, like the next press of a key: nothing in the name implies that it looks
-/// something up, sets a value, creates something or destroys something.
-fn may_step(tool: &ToolSpec) -> bool {
-    let has = |words| has_word(&tool.name, words);
-    let other = || {
-        [CHANGING_WORDS, MAKING_WORDS, LOOKING, EXAMINING_WORDS]
-            .into_iter()
-            .any(has)
-    };
-    has(STEPPING_WORDS) || !(other() || tool.may_destroy())
-}
-
-fn waits_by_name(name: &str) -> bool {
-    has_word(name, WAITING_WORDS) && !has_word(name, CHANGING_WORDS)
 }
 
 #[cfg(test)]
@@ -330,59 +295,6 @@ mod tests {
                 limit => [String::new(), limit.to_string()],
             };
             assert_eq!(cells[1..3], shown, "{row}");
-        }
-    }
-
-    #[test]
-    fn steps_are_recognised_by_their_names() {
-        for name in [
-            "press_key",
-            "browser_click",
-            "sendKeys",
-            "computer",
-            "go_back",
-            "apply",
-        ] {
-            assert!(may_step(&ToolSpec::without_schema(name)), "{name}");
-        }
-        for name in [
-            "drop_index",
-            "kill_process",
-            "execute_sql",
-            "bash",
-            "move_file",
-            "rollback_release",
-            "purge",
-            "send_email",
-            "set_flag",
-            "search",
-            "run_tests",
-            "git_add",
-            "book_room",
-        ] {
-            assert!(!may_step(&ToolSpec::without_schema(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn pollers_are_recognised_by_their_names() {
-        for name in [
-            "get_job_status",
-            "waitForElement",
-            "poll",
-            "sleep_5",
-            "TaskProgress",
-        ] {
-            assert!(waits_by_name(name), "{name}");
-        }
-        for name in [
-            "get_weather",
-            "statuses",
-            "waiter_list",
-            "search",
-            "update_order_status",
-        ] {
-            assert!(!waits_by_name(name), "{name}");
         }
     }
 }

@@ -25,11 +25,8 @@ pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> 
         Arguments::Absent => return None,
     };
     let named = |envelope: envelope::Envelope<'static>| {
-        let takes = |key: &str| {
-            let tool = gate.tool_set().meant(&envelope.tool);
-            tool.is_some_and(|tool| tool.has_parameter(key))
-        };
-        if envelope.loses_argument(&takes) {
+        let tool = gate.tool_set().meant(&envelope.tool);
+        if envelope.loses_argument(&|name| tool.is_some_and(|tool| tool.may_take(name))) {
             return None;
         }
         let arguments = Arguments::Value(envelope.arguments?);

@@ -81,7 +81,7 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
     if !is_own(&call.tool) && !is_own(name) {
         return None;
     }
-    if call.loses_argument(&|key| tool.has_parameter(key)) {
+    if call.loses_argument(&|name| tool.may_take(name)) {
         return None;
     }
     let arguments = match call.arguments? {

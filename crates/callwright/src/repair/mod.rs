@@ -40,7 +40,7 @@ use crate::call::{Call, Completeness};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::validate::LocatedIssue;
-use crate::vocabulary::{Cause, Code, Cut, Effect, Failure, Work};
+use crate::vocabulary::{Cause, Code, Cut, Effect, Failure, Work, says_edit};
 
 /// Where trials are recorded, if requested.
 pub(crate) type Trace = Option<Vec<Trial>>;
@@ -347,6 +347,7 @@ fn heal_plain(
         let rules = Allowed {
             cap: terms.cap,
             stakes: &stakes,
+            null_may_clear: of_tool != Stakes::Reads && says_edit(terms.tool.name()),
         };
         let healing = search::search(value, objections, schema, rules, &work, trace);
         let Healing::Healed { arguments, edits } = &healing else {

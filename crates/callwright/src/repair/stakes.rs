@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use crate::json::Value;
 use crate::tool::Tool;
-use crate::vocabulary::{Edit, named, says_destroy};
+use crate::vocabulary::{Edit, named, says_destroy, says_spend};
 
 named! {
     /// What a wrong edit could do, from harmless to fatal.
@@ -91,6 +91,11 @@ const MOST_NODES: usize = 256;
 /// How much of a text is examined: operations are named at its start (`DELETE FROM users`).
 const BEGINNING: usize = 120;
 
+/// Whether a value is the name of an operation that pays. In a sentence money is merely mentioned.
+fn is_payment(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && text.len() <= BEGINNING && says_spend(text)
+}
+
 /// Whether a key or a value in the arguments names a destructive operation: `{"action": "delete"}`, `{"purge": true}`. Also
 /// true if the limit was reached and one may have been missed.
 fn names_destruction(value: &Value<'_>, nodes_left: &mut usize) -> bool {
@@ -101,7 +106,7 @@ fn names_destruction(value: &Value<'_>, nodes_left: &mut usize) -> bool {
     match value {
         Value::String(text) => {
             let end = text.char_indices().nth(BEGINNING).map(|(end, _)| end);
-            says_destroy(&text[..end.unwrap_or(text.len())])
+            says_destroy(&text[..end.unwrap_or(text.len())]) || is_payment(text)
         }
         Value::Object(members) => members.iter().any(|(key, inner)| {
             let is_off = matches!(inner, Value::Bool(false) | Value::Null);

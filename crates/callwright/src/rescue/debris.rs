@@ -103,8 +103,7 @@ pub(super) fn read<'t>(
         end = cursor.at();
     }
     // Without arguments and a marker it may be any record with a name.
-    let is_record = |call: &Call<'_>| call.arguments == Arguments::Absent;
-    if calls.is_empty() || !is_marked && calls.iter().any(is_record) {
+    if calls.is_empty() || !is_marked && calls.iter().any(envelope::is_bare) {
         return Err(NoCall::NoMark);
     }
     Ok(((calls, notation), end))

@@ -44,10 +44,18 @@ pub(super) fn read_alone<'t>(
         cursor.skip_blank();
     }
     // Without arguments it may be any record with a name.
-    if read.iter().any(|call| call.arguments == Arguments::Absent) {
+    if read.iter().any(is_bare) {
         return Err(NoCall::NoMark);
     }
     Ok(read)
+}
+
+/// Whether a call has no arguments, not even empty ones.
+pub(super) fn is_bare(call: &Call<'_>) -> bool {
+    matches!(
+        call.arguments,
+        Arguments::Absent | Arguments::Value(Value::Null)
+    )
 }
 
 /// Whether a value, or a list of values, declares a tool.
@@ -171,7 +179,7 @@ fn name_after(text: &str) -> Option<(&str, Cow<'_, str>)> {
 pub(super) fn calls<'t>(value: Value<'t>, offer: &Offer<'_>) -> RescueResult<Vec<Call<'t>>> {
     let loses_argument = |call: &Envelope<'_>| {
         let tool = offer.tool(&call.tool);
-        tool.is_some_and(|tool| call.loses_argument(&|key| tool.has_parameter(key)))
+        tool.is_some_and(|tool| call.loses_argument(&|name| tool.may_take(name)))
     };
     match open_all(value) {
         Ok(opened) if opened.iter().any(loses_argument) => Err(NoCall::Ambiguous),
@@ -187,7 +195,7 @@ fn call(
     }: Envelope<'_>,
 ) -> Call<'_> {
     let arguments = match arguments {
-        None | Some(Value::Null) => Arguments::Absent,
+        None => Arguments::Absent,
         Some(Value::String(text)) => Arguments::Text(text),
         Some(value) => Arguments::Value(value),
     };

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::json::{Value, has_duplicate, read_value};
 use super::macros::word_list;
+use super::nearest::FoldedName;
 
 /// The keys under which models name a tool.
 pub(crate) const NAMES: &[&str] = word_list![
@@ -68,15 +69,20 @@ pub(crate) struct Envelope<'t> {
 
 impl Envelope<'_> {
     /// Whether a member that was left out may be an argument, and the arguments lack it: an `id` or an `index` that the tool
-    /// takes.
-    pub(crate) fn loses_argument(&self, takes: &dyn Fn(&str) -> bool) -> bool {
+    /// takes, in any spelling.
+    pub(crate) fn loses_argument(&self, takes: &dyn Fn(&FoldedName) -> bool) -> bool {
         let of_text = match &self.arguments {
             Some(Value::String(text)) => read_value(text).ok(),
             _ => None,
         };
         let sent = of_text.as_ref().or(self.arguments.as_ref());
-        let is_sent = |key: &str| sent.is_some_and(|sent| sent.get(key).is_some());
-        self.left_out.iter().any(|key| takes(key) && !is_sent(key))
+        let sent = sent.and_then(Value::as_object).unwrap_or_default();
+        let is_sent = |name: &FoldedName| {
+            let mut keys = sent.iter().map(|(key, _)| FoldedName::new(key));
+            keys.any(|key| key.folded == name.folded)
+        };
+        let mut left_out = self.left_out.iter().map(|key| FoldedName::new(key));
+        left_out.any(|name| takes(&name) && !is_sent(&name))
     }
 }
 

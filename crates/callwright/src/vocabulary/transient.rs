@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::nearest::FoldedName;
+use super::word_list;
+
 /// Names of rate limits, overloads and timeouts. A bare number is not a status, and a word such as "timeout" may be the name of
 /// an argument.
 static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -20,17 +23,37 @@ static TRANSIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Messages of servers that reject a call unread. After a timeout, a reset connection or a server error the call may have taken
+/// What servers say that reject a call unread. After a timeout, a reset connection or a server error the call may have taken
 /// effect.
 static TURNED_AWAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = r"429|rate.?limit|too many requests|quota exceeded|overloaded|server is busy|econnrefused|eai_again|connection (?:was )?refused|network is unreachable";
     Regex::new(&format!("(?i)\\b(?:{words})")).ok()
 });
 
-/// Whether an error says that a call was rejected before it had any effect.
+/// The words of such a message. Any other word may say what happened before: `Paid, but the receipt hit a rate limit`.
+const WORDS_OF_REJECTION: &[&str] = word_list![
+    a after again allowed an and api are at attempt be been before busy call client code com connect connection details eai
+    econnrefused enotfound error errors exceeded exception exhausted for hard has have high hit host hour hours http https
+    in io is it later limit limited limiting limits message minute minutes moment ms net network of on or overloaded per
+    please quota rate reached reason refused request requests resource response retry retryable s sec second seconds secs
+    server service slow status tcp tell temporarily the this to tokens too many transient try type unreachable url
+    wait was were when with you your down
+];
+
+/// Longer messages say more than that a call was rejected.
+const LONGEST_REJECTION: usize = 400;
+
+/// Whether an error says that a call was rejected before it had any effect, and nothing else. A number may be anything:
+/// `Request timed out. Amount: 429`.
 pub(crate) fn is_turned_away(error: &str) -> bool {
-    let pattern = TURNED_AWAY.as_ref();
-    pattern.is_some_and(|pattern| pattern.is_match(error))
+    let words = FoldedName::new(error);
+    // The status of a server error next to another number.
+    let is_broken = |word: &str| matches!(word, "500" | "502" | "503" | "504");
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && !is_broken(word);
+    let mut known = words.words();
+    error.len() <= LONGEST_REJECTION
+        && TURNED_AWAY.as_ref().is_some_and(|it| it.is_match(error))
+        && known.all(|word| is_number(word) || WORDS_OF_REJECTION.contains(&word))
 }
 
 /// Whether an error is transient.
@@ -69,6 +92,35 @@ mod tests {
             "HTTP 400",
         ] {
             assert!(!is_transient(error), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_rejection_says_nothing_else() {
+        for error in [
+            "429 Too Many Requests",
+            "HTTP 429",
+            "Rate limit exceeded, please retry after 20s.",
+            r#"{"error": {"type": "rate_limit_error", "code": 429, "message": "Too many requests"}}"#,
+            "connect ECONNREFUSED 127.0.0.1:443",
+            "RateLimitError: rate limit reached for this API, try again in 20 seconds",
+            "The server is overloaded.",
+        ] {
+            assert!(is_turned_away(error), "{error}");
+        }
+        for error in [
+            "Request timed out. Amount: 429",
+            "HTTP 500 for invoice #429",
+            "connection reset while paying order 429",
+            "timed out, then connection refused on retry",
+            "Charged 5 EUR. Receipt mail failed: 429 Too Many Requests",
+            "Pagado, pero: rate limit exceeded",
+            "已付款 429",
+            "HTTP 503",
+            "HTTP 500, invoice 429",
+            "HTTP 504 (429)",
+        ] {
+            assert!(!is_turned_away(error), "{error}");
         }
     }
 }

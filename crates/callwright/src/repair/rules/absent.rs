@@ -75,10 +75,11 @@ pub(super) fn default_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedE
 }
 
 /// Many models fill in every key they know. Lossless: null and absent mean the same, except where something may be destroyed:
-/// there the argument may be a filter that was lost. A required key stays, and is refused, unless the schema has a default for
-/// it.
+/// there the argument may be a filter that was lost; and where something is edited: there null may clear it. A required key
+/// stays, and is refused, unless the schema has a default for it.
 pub(super) fn null_left_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    matches!(site.value()?, Value::Null).then_some(())?;
+    let is_null = matches!(site.value()?, Value::Null);
+    (is_null && !site.scope.null_may_clear).then_some(())?;
     leave_out(site)
 }
 

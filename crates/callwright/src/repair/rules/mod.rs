@@ -76,7 +76,7 @@ rules! {
     values::date_separators = Lossless, 1, Destroys;
     /// A missing required argument gets the schema's default, if no value for it is anywhere in the call.
     absent::default_for_missing = Lossless, 2, Changes;
-    /// An optional argument sent as null is left out; a required one gets the schema's default.
+    /// An optional argument sent as null is left out; a required one gets the schema's default. Not if the tool's name says that it edits (`update`, `set`): null may clear something.
     absent::null_left_out = Lossless, 2, Changes;
     /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
@@ -128,14 +128,17 @@ pub(super) struct Scope<'c> {
     pub(super) schema: &'c CompiledSchema,
     /// The remaining work for this call. A rule that runs out of it proposes nothing.
     pub(super) work: &'c Work,
+    /// Whether a null may be meant to clear what the tool edits.
+    null_may_clear: bool,
     properties: PropertiesByOwner<'c>,
 }
 
 impl<'c> Scope<'c> {
-    pub(super) fn new(schema: &'c CompiledSchema, work: &'c Work) -> Self {
+    pub(super) fn new(schema: &'c CompiledSchema, work: &'c Work, null_may_clear: bool) -> Self {
         Scope {
             schema,
             work,
+            null_may_clear,
             properties: PropertiesByOwner::new(schema),
         }
     }
