@@ -450,12 +450,8 @@ fn every_code_has_a_case() {
         );
         assert!(!row.hint.is_empty() && !row.meaning.is_empty() && !row.example.is_empty());
     }
-    for code in callwright::validate::IssueCode::ALL {
-        assert!(
-            issues.contains(code.name()),
-            "no case expects an issue {}",
-            code.name()
-        );
+    for (name, _) in callwright::validate::IssueCode::ALL {
+        assert!(issues.contains(name), "no case expects an issue {name}");
     }
 }
 

@@ -38,30 +38,20 @@ use crate::validate::Secrets;
 use crate::verdict::Verdict;
 use crate::vocabulary::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
+    named,
 };
 
-/// The gate's verdict on a call, as events name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Judgement {
-    /// The arguments went to the tool as they were sent.
-    Valid,
-    /// The arguments were made valid.
-    Repaired,
-    /// The call did not run.
-    Refused,
-    /// The call went to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
-    Unjudged,
-}
-
-impl Judgement {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Judgement::Valid => "valid",
-            Judgement::Repaired => "repaired",
-            Judgement::Refused => "refused",
-            Judgement::Unjudged => "unjudged",
-        }
+named! {
+    /// The gate's verdict on a call, as events name it.
+    pub enum Judgement {
+        /// The arguments went to the tool as they were sent.
+        Valid = "valid",
+        /// The arguments were made valid.
+        Repaired = "repaired",
+        /// The call did not run.
+        Refused = "refused",
+        /// The call went to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
+        Unjudged = "unjudged",
     }
 }
 

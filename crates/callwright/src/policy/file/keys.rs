@@ -430,9 +430,7 @@ fn advice(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Advice {
             break;
         }
         let lines = lines(reader, &entry);
-        let mut classes = Class::ALL.into_iter();
-        let class = classes.find(|class| class.name() == entry.key);
-        advice = match (class, Code::from_name(entry.key)) {
+        advice = match (Class::from_name(entry.key), Code::from_name(entry.key)) {
             (Some(class), _) => advice.for_class(class, lines),
             (None, Some(code)) => advice.for_code(code, lines),
             (None, None) => {
@@ -445,7 +443,7 @@ fn advice(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Advice {
 }
 
 fn unknown_subject(reader: &mut PolicyReader, entry: &FileEntry<'_>) {
-    let classes = Class::ALL.map(Class::name);
+    let classes = Class::ALL.map(|(name, _)| name);
     let near = nearest(entry.key, classes, 1).into_iter().next();
     let near = near.or_else(|| Code::nearest(entry.key).into_iter().next());
     let key = snippet(entry.key, SHOWN);
