@@ -147,12 +147,14 @@ impl AnswerJudge {
             outcome: asked.outcomes.last().copied().unwrap_or_default(),
             tokens: asked.tokens,
         };
-        for event in events {
-            self.record.add(event.with_reask(reask));
+        for mut event in events {
+            event.reask = Some(reask);
+            self.record.add(event);
         }
         for (_, event) in asked.new_calls.iter().flatten() {
-            self.record
-                .add(event.clone().with_model(named(&self.model)));
+            let mut event = event.clone();
+            event.model = named(&self.model);
+            self.record.add(event);
         }
         let decisions = asked.decisions(decisions, &refused)?;
         self.counts.reasked += u32::try_from(refused.len()).unwrap_or(u32::MAX);
@@ -232,10 +234,9 @@ impl AnswerJudge {
             self.stop_text = stop_text;
         }
         let event = Event::of(gate, call, &settled.verdict, SystemTime::now());
-        let event = event
-            .with_notice(settled.notice().cloned())
-            .with_model(named(&self.model))
-            .with_gate_time(took);
+        let mut event = event.settled(&settled);
+        event.model = named(&self.model);
+        event.gate_time = took;
         self.live.judged(&event, self.api.name(), &self.model);
         match (&mut self.refusals, &settled.verdict) {
             (Some(refusals), Verdict::Refused(refused)) => {

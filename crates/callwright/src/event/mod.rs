@@ -35,7 +35,7 @@ use crate::gate::Gate;
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::validate::Secrets;
-use crate::verdict::Verdict;
+use crate::verdict::{Settled, Verdict};
 use crate::vocabulary::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
     named,
@@ -231,34 +231,6 @@ impl Event {
         self
     }
 
-    /// The same event with the notice that the model got with the result.
-    #[must_use]
-    pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
-        self.notice = notice;
-        self
-    }
-
-    /// The same event, for a call made by this model.
-    #[must_use]
-    pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// The same event, for a call that the model was asked for again.
-    #[must_use]
-    pub fn with_reask(mut self, reask: Reask) -> Self {
-        self.reask = Some(reask);
-        self
-    }
-
-    /// The same event, for a call that was or was not let through because the ledger could not be reached.
-    #[must_use]
-    pub fn with_uncounted(mut self, uncounted: bool) -> Self {
-        self.uncounted = uncounted;
-        self
-    }
-
     /// The same event, for a call that ran `attempts` times and took this long in total.
     #[must_use]
     pub fn ran(mut self, attempts: u32, latency: Duration) -> Self {
@@ -267,11 +239,15 @@ impl Event {
         self
     }
 
-    /// The same event with the time that the gate took.
+    /// The same event with everything that settling the call has added: the notice, and the verdict on the result.
     #[must_use]
-    pub fn with_gate_time(mut self, gate_time: Duration) -> Self {
-        self.gate_time = gate_time;
-        self
+    pub fn settled(mut self, settled: &Settled<'_>) -> Self {
+        self.notice = settled.notice().cloned();
+        self.uncounted = settled.uncounted;
+        match &settled.result {
+            Some(result) => self.with_result(result),
+            None => self,
+        }
     }
 
     /// The same event with the verdict on the result.
