@@ -35,25 +35,11 @@ use crate::gate::Gate;
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::validate::Secrets;
+pub use crate::verdict::Judgement;
 use crate::verdict::{Settled, Verdict};
 use crate::vocabulary::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
-    named,
 };
-
-named! {
-    /// The gate's verdict on a call, as events name it.
-    pub enum Judgement {
-        /// The arguments went to the tool as they were sent.
-        Valid = "valid",
-        /// The arguments were made valid.
-        Repaired = "repaired",
-        /// The call did not run.
-        Refused = "refused",
-        /// The call went to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
-        Unjudged = "unjudged",
-    }
-}
 
 /// Everything about one call. It owns its data, so that it can be handed to other threads.
 ///
@@ -162,18 +148,7 @@ impl Event {
     /// The gate knows what must be masked. A call of an unknown tool may have been meant for any tool, so everything that any
     /// tool marks as a secret is masked.
     pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
-        let (judgement, tool, repaired) = match verdict {
-            Verdict::Valid(valid) if valid.is_unjudged() => {
-                (Judgement::Unjudged, Some(valid.tool()), None)
-            }
-            Verdict::Valid(valid) => (Judgement::Valid, Some(valid.tool()), None),
-            Verdict::Repaired(repaired) => (
-                Judgement::Repaired,
-                Some(repaired.tool()),
-                Some(repaired.arguments().clone()),
-            ),
-            Verdict::Refused(refused) => (Judgement::Refused, refused.tool(), None),
-        };
+        let tool = verdict.tool();
         let name = tool.map_or(call.tool.as_ref(), Tool::name);
         Event {
             time,
@@ -184,7 +159,7 @@ impl Event {
             tool: name.to_owned(),
             tool_sent: (name != call.tool).then(|| call.tool.to_string()),
             fingerprint: Some(gate.fingerprint(call, verdict)),
-            verdict: judgement,
+            verdict: verdict.judgement(),
             sent: call.arguments.clone().into_owned(),
             completeness: call.completeness,
             rescued: call.rescued,
@@ -208,7 +183,10 @@ impl Event {
             gate_time: Duration::ZERO,
             attempts: 0,
             operator_detail: None,
-            repaired,
+            repaired: match verdict {
+                Verdict::Repaired(repaired) => Some(repaired.arguments().clone()),
+                _ => None,
+            },
             masks: match tool {
                 Some(tool) => Masks {
                     input: tool.secrets().cloned(),
