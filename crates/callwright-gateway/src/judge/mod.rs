@@ -21,7 +21,6 @@ use crate::reask::AskedAgain;
 use crate::reask::refused_call::RefusedCall;
 use crate::text_calls::CallScope;
 use crate::text_calls::TakenIds;
-use crate::text_calls::sound;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -188,7 +187,7 @@ impl AnswerJudge {
             && let Some(calls) = split(call).filter(|_| is_judged)
         {
             let new = calls.iter().map(|call| {
-                let new = sound(gate, call)?;
+                let new = NewCall::of(&gate.judge(call))?;
                 self.judged(gate, call, &mut |_| None);
                 Some(new)
             });
@@ -207,10 +206,7 @@ impl AnswerJudge {
                     Some(Grade::Guess) => self.counts.guess += 1,
                     _ => {}
                 }
-                Decision::Change(NewCall {
-                    tool: repaired.tool().name().to_owned(),
-                    arguments: repaired.arguments().to_string(),
-                })
+                NewCall::of(&verdict).map_or(Decision::Leave, Decision::Change)
             }
             Verdict::Refused(_) => Decision::Leave,
         };
