@@ -104,7 +104,7 @@ const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("pollers", &[Loops], pollers),
     ("volatile", &[Loops], volatile),
     ("remember_results", &[Loops], |r, e, to| set(&mut to.admission.remember_results, r.flag(e))),
-    ("when_away", &[Loops], |r, e, to| set(&mut to.admission.when_away, r.choice(e, &WHEN_AWAY))),
+    ("when_away", &[Loops], |r, e, to| set(&mut to.admission.when_away, r.choice(e, &WhenAway::ALL))),
     ("unknown", &[Budget], |r, e, to| set(&mut to.admission.budget, r.number(e, 1, ""))),
     ("read", &[Budget], |r, e, to| set(&mut to.admission.budget_read, r.number(e, 1, ""))),
     ("write", &[Budget], |r, e, to| set(&mut to.admission.budget_write, r.number(e, 1, ""))),
@@ -112,12 +112,6 @@ const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("detect", &[Output], |r, e, to| to.own.output.detect = Some(detectors(r, e))),
     ("max_bytes", &[Output], |r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES)),
     ("transient", &[Output], |r, e, to| to.own.output.transient = transient_words(r, e)),
-];
-
-const WHEN_AWAY: [(&str, WhenAway); 3] = [
-    ("by_effect", WhenAway::ByEffect),
-    ("open", WhenAway::Open),
-    ("closed", WhenAway::Closed),
 ];
 
 /// One row per table that can be mistaken for another: its name in [`known_keys`], and where a key that is only known there
