@@ -1,6 +1,6 @@
 //! Turns machine names into words for people.
 
-use super::printable::printable;
+use callwright::internal::visible;
 
 /// One line per name: the kind, the name, a colon, the words.
 const PHRASES: &str = include_str!("templates/phrases.txt");
@@ -11,7 +11,7 @@ fn words(kind: &str, name: &str) -> String {
         let rest = line.strip_prefix(kind)?.strip_prefix(' ')?;
         rest.strip_prefix(name)?.strip_prefix(": ")
     });
-    let shown = || printable(name).replace('_', " ");
+    let shown = || visible(name).replace('_', " ");
     known.next().map_or_else(shown, str::to_owned)
 }
 
