@@ -150,7 +150,7 @@ impl SettledCall {
     /// The identity of a call that admission refused: the user's answer `allow_once` refers to it.
     pub fn objected_fingerprint(&self) -> Option<Fingerprint> {
         match &self.settled.failure()?.cause {
-            Cause::Objection(objection) => objection.fingerprint,
+            Cause::Objection(objection) => Some(objection.fingerprint),
             _ => None,
         }
     }

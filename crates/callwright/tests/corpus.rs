@@ -379,7 +379,7 @@ fn converse(file: &Value, case: &Value) -> Result<(), String> {
             let settled = match (gate.open(&recorded.call, place), recorded.ran()) {
                 (Opened::Refused(refused), _) => {
                     if let Cause::Objection(objection) = &refused.failure.cause {
-                        last_refused = objection.fingerprint;
+                        last_refused = Some(objection.fingerprint);
                     }
                     Verdict::Refused(refused).into()
                 }

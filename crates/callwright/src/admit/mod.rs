@@ -227,7 +227,7 @@ impl Admission {
             reason: ruling.reason.unwrap_or(Reason::Budget),
             tool: ask.tool.as_str().to_owned(),
             once: tool.is_some_and(Tool::is_once),
-            fingerprint: Some(ask.fingerprint),
+            fingerprint: ask.fingerprint,
             count: ruling.count,
             rounds_ago: ruling.rounds_ago,
             failed: ruling.failed,

@@ -75,7 +75,7 @@ pub struct Event {
     /// The name that the model used, if it differs.
     pub tool_sent: Option<String>,
     /// The identity of the call.
-    pub fingerprint: Option<Fingerprint>,
+    pub fingerprint: Fingerprint,
     /// The gate's verdict.
     pub verdict: Judgement,
     /// The arguments as the model sent them.
@@ -158,7 +158,7 @@ impl Event {
             id: call.id.clone().map(Value::into_owned),
             tool: name.to_owned(),
             tool_sent: (name != call.tool).then(|| call.tool.to_string()),
-            fingerprint: Some(gate.fingerprint(call, verdict)),
+            fingerprint: gate.fingerprint(call, verdict),
             verdict: verdict.judgement(),
             sent: call.arguments.clone().into_owned(),
             completeness: call.completeness,
