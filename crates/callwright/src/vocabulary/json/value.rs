@@ -100,7 +100,8 @@ impl<'a> Value<'a> {
             .map(|(_, value)| value)
     }
 
-    /// Takes the member `key` out of an object. The order of the others is not kept.
+    /// Takes the member `key` out of an object. The order of the others is not kept. For the sibling crates.
+    #[doc(hidden)]
     pub fn take(&mut self, key: &str) -> Option<Value<'a>> {
         match self {
             Value::Object(members) => {
