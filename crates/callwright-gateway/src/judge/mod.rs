@@ -93,7 +93,7 @@ impl AnswerCounts {
 }
 
 /// What is kept of an answer in order to ask the model again for refused calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Refusals {
     /// Whether calls that change something may be asked for.
     pub(crate) writes: bool,
@@ -107,9 +107,7 @@ impl Refusals {
     pub(crate) fn new(writes: bool) -> Self {
         Refusals {
             writes,
-            decisions: Vec::new(),
-            refused: Vec::new(),
-            events: Vec::new(),
+            ..Refusals::default()
         }
     }
 }
