@@ -35,7 +35,7 @@ impl Person {
 
     /// What the user says to the model, and what to the ledger.
     pub(crate) fn answer(&self, objection: &Objection) -> io::Result<(String, Option<Reply>)> {
-        let once = || objection.fingerprint.map(Reply::AllowOnce);
+        let once = || Some(Reply::AllowOnce(objection.fingerprint));
         match self {
             Person::Scripted => Ok((
                 "Try it once more, the carrier has picked it up by now.".to_owned(),

@@ -150,7 +150,7 @@ impl SettledCall {
     /// The identity of a call that admission refused: the user's answer `allow_once` refers to it.
     pub fn objected_fingerprint(&self) -> Option<Fingerprint> {
         match &self.settled.failure()?.cause {
-            Cause::Objection(objection) => objection.fingerprint,
+            Cause::Objection(objection) => Some(objection.fingerprint),
             _ => None,
         }
     }
@@ -184,10 +184,9 @@ impl SettledCall {
         }
         let settled = &self.settled;
         let latency = run.map_or(Duration::ZERO, |(_, latency)| latency);
-        let mut event = Event::of(guard.gate(), &self.call, &settled.verdict, time)
-            .with_notice(settled.notice().cloned())
-            .with_uncounted(settled.uncounted)
-            .with_gate_time(came.elapsed().saturating_sub(latency));
+        let event = Event::of(guard.gate(), &self.call, &settled.verdict, time);
+        let mut event = event.settled(settled);
+        event.gate_time = came.elapsed().saturating_sub(latency);
         if let Some((session, at)) = place {
             event = event.at(Place { session, at: *at });
         }
@@ -195,13 +194,8 @@ impl SettledCall {
             if let Some((attempts @ 1.., latency)) = run {
                 event = event.ran(attempts, latency);
             }
-            event = event.with_result(result);
-            if let Some(output) = result.output.as_ref().filter(|_| guard.keeps_output()) {
-                event = event.with_output(match output {
-                    Output::Value(value) => value.clone(),
-                    other => Value::String(other.text()),
-                });
-            }
+            let output = result.output.as_ref();
+            event.output = output.filter(|_| guard.keeps_output()).map(Output::to_value);
         }
         sinks.send(event);
     }

@@ -63,8 +63,7 @@ pub(crate) fn finding(class: &str) -> Result<FindingKind, Fault> {
 /// # Errors
 /// Fails if the next step is unknown.
 pub fn next(name: &str) -> Result<Next, Fault> {
-    let steps: Vec<(&str, Next)> = Next::ALL.iter().map(|next| (next.name(), *next)).collect();
-    named("next step", name, &steps)
+    named("next step", name, &Next::ALL)
 }
 
 fn named<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> Result<T, Fault> {

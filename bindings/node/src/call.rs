@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright::check::{Output, Ran};
-use callwright::failure::Cause;
 use callwright::feedback::Content;
 use callwright::json::{Path, read_value};
 use callwright::wire;
@@ -270,12 +269,8 @@ impl NativeSettled {
     /// For a call that was refused because of its history: its identity, for the user's answer.
     #[napi(getter, catch_unwind)]
     pub fn question(&self) -> Option<String> {
-        match &self.settled.settled().failure()?.cause {
-            Cause::Objection(objection) => {
-                objection.fingerprint.map(|identity| identity.to_string())
-            }
-            _ => None,
-        }
+        let fingerprint = self.settled.objected_fingerprint();
+        fingerprint.map(|identity| identity.to_string())
     }
 }
 

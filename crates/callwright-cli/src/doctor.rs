@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use callwright_mcp::config::guard::{self, State};
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 
 use crate::init::script_or_program;
 use crate::input::{self, printable, shown};
@@ -78,7 +78,7 @@ fn clients(report: &mut String) -> bool {
         return false;
     };
     let mut unreadable = false;
-    for client in McpClient::ALL {
+    for client in McpClient::value_variants() {
         let files = client.found(&folders);
         if files.is_empty() {
             *report += &format!("  {:14} not found\n", client.title());

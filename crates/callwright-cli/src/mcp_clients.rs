@@ -35,15 +35,6 @@ pub(crate) enum McpClient {
 }
 
 impl McpClient {
-    pub(crate) const ALL: [McpClient; 6] = [
-        McpClient::ClaudeDesktop,
-        McpClient::ClaudeCode,
-        McpClient::Cursor,
-        McpClient::Vscode,
-        McpClient::Windsurf,
-        McpClient::Zed,
-    ];
-
     /// The name as its makers write it.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -57,15 +48,9 @@ impl McpClient {
     }
 
     /// The name that `--client` takes.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            McpClient::ClaudeDesktop => "claude-desktop",
-            McpClient::ClaudeCode => "claude-code",
-            McpClient::Cursor => "cursor",
-            McpClient::Vscode => "vscode",
-            McpClient::Windsurf => "windsurf",
-            McpClient::Zed => "zed",
-        }
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// The key under which its servers are listed.

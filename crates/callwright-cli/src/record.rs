@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callwright::event::{JsonLines, Sink, Values};
 use clap::Args;
+use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::args::named;
@@ -54,8 +55,7 @@ struct RecordFile(Arc<Mutex<File>>);
 
 impl Write for RecordFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(bytes)?;
+        self.0.lock().write_all(bytes)?;
         Ok(bytes.len())
     }
 
@@ -98,7 +98,7 @@ fn open(path: &Path, values: Values) -> Result<(impl Sink + use<>, ToolsListed)>
 
 /// Whether a list has not been recorded yet. The lock is not held while the list is written.
 fn is_new(written: &Mutex<HashSet<u128>>, list: u128) -> bool {
-    let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut written = written.lock();
     if written.len() < MOST_LISTS {
         written.insert(list)
     } else {

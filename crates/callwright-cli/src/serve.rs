@@ -45,13 +45,13 @@ pub(crate) struct ServeArguments {
     listen: String,
 
     /// What to do with calls: `guard` repairs them, `observe` only records verdicts, `off` ignores them
-    #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&MODES))]
+    #[arg(long, value_name = "MODE", default_value = "guard", value_parser = named(&Mode::ALL))]
     mode: Mode,
 
     /// Whether to turn calls that a model wrote as text into proper calls
     ///
     /// `auto` means yes, except in front of the official hosts of OpenAI, Anthropic and Google.
-    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&RESCUES))]
+    #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&Rescue::ALL))]
     rescue: Rescue,
 
     /// How many times to ask the model again for a refused call, from 0 to 3
@@ -68,14 +68,14 @@ pub(crate) struct ServeArguments {
     ///
     /// `observe` records them, `stop` replaces them with a text that says what was repeated, `off` ignores the
     /// conversation.
-    #[arg(long, value_name = "WHAT", default_value = "observe", value_parser = named(&LOOPS))]
+    #[arg(long, value_name = "WHAT", default_value = "observe", value_parser = named(&Loops::ALL))]
     loops: Loops,
 
     /// What to do when the provider rejects a conversation with status 400
     ///
     /// `mend` fixes visible defects (calls without results, results without calls, duplicate ids) and sends it once
     /// more.
-    #[arg(long, value_name = "WHAT", default_value = "off", value_parser = named(&HISTORIES))]
+    #[arg(long, value_name = "WHAT", default_value = "off", value_parser = named(&History::ALL))]
     history: History,
 
     /// How many seconds to hold back a streamed call at most; after that it passes through unchanged
@@ -126,26 +126,6 @@ Examples:
 
   A local model that writes its calls as text, and is asked again if they are wrong
     callwright serve --upstream http://127.0.0.1:8080 --reask 1 --policy callwright.toml";
-
-const MODES: [(&str, Mode); 3] = [
-    ("guard", Mode::Guard),
-    ("observe", Mode::Observe),
-    ("off", Mode::Off),
-];
-
-const RESCUES: [(&str, Rescue); 3] = [
-    ("auto", Rescue::Auto),
-    ("on", Rescue::On),
-    ("off", Rescue::Off),
-];
-
-const LOOPS: [(&str, Loops); 3] = [
-    ("observe", Loops::Observe),
-    ("stop", Loops::Stop),
-    ("off", Loops::Off),
-];
-
-const HISTORIES: [(&str, History); 2] = [("off", History::Off), ("mend", History::Mend)];
 
 pub(crate) fn run(arguments: &ServeArguments) -> Result<CommandOutcome> {
     raise_open_file_limit();

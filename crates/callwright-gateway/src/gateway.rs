@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callwright::event::Sinks;
+use callwright::named;
 use callwright::policy::Policy;
 use callwright_http::host_check::HostCheck;
 use callwright_http::proxy::{ProxyError, ProxyOptions};
@@ -19,50 +20,58 @@ use tokio::net::TcpListener;
 use crate::gates::GateCache;
 use crate::relay::Relay;
 
-/// What a gateway does with calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Repairs them in place.
-    #[default]
-    Guard,
-    /// Judges and records them, but changes and holds nothing.
-    Observe,
-    /// Ignores them.
-    Off,
+named! {
+    /// What a gateway does with calls.
+    #[derive(Default)]
+    pub enum Mode {
+        /// Repairs them in place.
+        #[default]
+        Guard = "guard",
+        /// Judges and records them, but changes and holds nothing.
+        Observe = "observe",
+        /// Ignores them.
+        Off = "off",
+    }
 }
 
-/// What a gateway does when a provider rejects a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum History {
-    /// Passes the error on to the client.
-    #[default]
-    Off,
-    /// Mends a conversation with a visible defect and sends it once more: see [`crate::mend`].
-    Mend,
+named! {
+    /// What a gateway does when a provider rejects a conversation.
+    #[derive(Default)]
+    pub enum History {
+        /// Passes the error on to the client.
+        #[default]
+        Off = "off",
+        /// Mends a conversation with a visible defect and sends it once more: see [`crate::mend`].
+        Mend = "mend",
+    }
 }
 
-/// What a gateway does about repeated calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Loops {
-    /// Records them.
-    #[default]
-    Observe,
-    /// Ends the agent's loop: the calls of the answer are replaced with a text that says what was repeated.
-    Stop,
-    /// Ignores the conversation.
-    Off,
+named! {
+    /// What a gateway does about repeated calls.
+    #[derive(Default)]
+    pub enum Loops {
+        /// Records them.
+        #[default]
+        Observe = "observe",
+        /// Ends the agent's loop: the calls of the answer are replaced with a text that says what was repeated.
+        Stop = "stop",
+        /// Ignores the conversation.
+        Off = "off",
+    }
 }
 
-/// Whether calls written as text are turned into proper calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rescue {
-    /// Yes, unless the upstream is the provider's own API, whose models do not need it.
-    #[default]
-    Auto,
-    /// Always.
-    On,
-    /// Never.
-    Off,
+named! {
+    /// Whether calls written as text are turned into proper calls.
+    #[derive(Default)]
+    pub enum Rescue {
+        /// Yes, unless the upstream is the provider's own API, whose models do not need it.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
 }
 
 impl Rescue {

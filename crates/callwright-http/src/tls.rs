@@ -1,9 +1,10 @@
 //! TLS for incoming connections: a certificate and its key, which can be reloaded while a server runs.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -46,13 +47,13 @@ impl ServerTls {
     /// Like [`ServerTls::read`]; nothing changes then.
     pub fn reload(&self, certificates: &Path, key: &Path) -> Result<(), CertificateError> {
         let config = config(certificates, key)?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.0.lock() = config;
         Ok(())
     }
 
     /// Performs the handshake with a client; `None` if that fails.
     pub(crate) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
-        let config = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let config = Arc::clone(&self.0.lock());
         let accepted = timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream));
         accepted.await.ok()?.ok()
     }

@@ -6,6 +6,7 @@ pub use crate::text::{first_bytes, is_invisible, visible};
 pub use crate::vocabulary::replacements::{Replacement, Replacements, appended, span_in};
 use crate::vocabulary::{Digest, envelope, template};
 pub use crate::wire::mcp::present_result as present_mcp_result;
+pub use crate::wire::members::{object, present, take_list};
 pub use crate::wire::raw::{RawObject, items as raw_items, text as raw_text};
 pub use crate::wire::tools::{input_schema_keys, list_keys as tool_list_keys, output_schema_keys};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::call::Call;
 use crate::json::{Kind, Lent, Value};
 use crate::tool::Tool;
-use crate::vocabulary::{Cause, Checked, Edit, Failure, Notice};
+use crate::vocabulary::{Cause, Checked, Edit, Failure, Notice, named};
 
 /// A call whose arguments its tool's schema accepts exactly as they were sent. (For a tool in quarantine there is no schema to
 /// ask, and with validation off it is not asked; such calls pass if they can be parsed.)
@@ -231,6 +231,20 @@ pub enum Verdict<'c> {
     Refused(Box<Refused<'c>>),
 }
 
+named! {
+    /// A verdict without the call: as events, lines and counts name it.
+    pub enum Judgement {
+        /// The arguments go to the tool as they were sent.
+        Valid = "valid",
+        /// The arguments were made valid.
+        Repaired = "repaired",
+        /// The call does not run.
+        Refused = "refused",
+        /// The call goes to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
+        Unjudged = "unjudged",
+    }
+}
+
 /// The final state of a call.
 #[derive(Debug)]
 #[must_use]
@@ -283,13 +297,27 @@ impl<'c> From<Verdict<'c>> for Settled<'c> {
 }
 
 impl<'c> Verdict<'c> {
-    /// `valid`, `repaired` or `refused`; `unjudged` for a call that passes because no schema could judge it.
-    pub fn name(&self) -> &'static str {
+    /// Which verdict it is.
+    pub fn judgement(&self) -> Judgement {
         match self {
-            Verdict::Valid(valid) if valid.is_unjudged() => "unjudged",
-            Verdict::Valid(_) => "valid",
-            Verdict::Repaired(_) => "repaired",
-            Verdict::Refused(_) => "refused",
+            Verdict::Valid(valid) if valid.is_unjudged() => Judgement::Unjudged,
+            Verdict::Valid(_) => Judgement::Valid,
+            Verdict::Repaired(_) => Judgement::Repaired,
+            Verdict::Refused(_) => Judgement::Refused,
+        }
+    }
+
+    /// Its name: that of its [`Judgement`].
+    pub fn name(&self) -> &'static str {
+        self.judgement().name()
+    }
+
+    /// Whether the call may run, and nothing in it was guessed or dropped.
+    pub fn is_lossless(&self) -> bool {
+        match self {
+            Verdict::Valid(_) => true,
+            Verdict::Repaired(repaired) => repaired.is_lossless(),
+            Verdict::Refused(_) => false,
         }
     }
 

@@ -45,15 +45,13 @@ fn example() -> Event {
     };
     let answer = json_value(r#"{"error":"index is being rebuilt"}"#);
     let settled = gate.close(ticket, Ran::failed(ToolFailure::said(answer.clone())));
-    let result = settled.result.as_ref().expect("it ran");
     let time = SystemTime::UNIX_EPOCH + Duration::new(1_798_761_599, 123_456_789);
     let mut event = Event::of(&gate, &call, &settled.verdict, time)
         .at(place)
-        .with_notice(settled.notice.clone())
+        .settled(&settled)
         .ran(2, Duration::from_micros(41_300))
-        .with_gate_time(Duration::from_micros(14))
-        .with_result(result)
         .with_output(answer);
+    event.gate_time = Duration::from_micros(14);
     event.operator_detail =
         Some("shard 3: index is being rebuilt: lock held by pid 4711".to_owned());
     event
@@ -157,7 +155,7 @@ fn an_event_has_the_place_of_its_call() {
     let result = gate.check(repaired.tool(), repaired.arguments(), ran);
     assert_eq!(Some(result.outcome().digest), event.output_digest);
     assert_eq!(
-        Some(gate.fingerprint(&recorded.call, &verdict)),
+        gate.fingerprint(&recorded.call, &verdict),
         event.fingerprint
     );
 }

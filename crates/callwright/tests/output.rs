@@ -108,10 +108,10 @@ fn policy(case: &Value) -> Result<Policy, String> {
     for (subject, lines) in case["advice"].as_object().into_iter().flatten() {
         let lines = lines.as_array().ok_or("advice is a list of texts")?.iter();
         let lines: Vec<&str> = lines.filter_map(Value::as_str).collect();
-        let class = Class::ALL.iter().find(|class| class.name() == subject);
+        let class = Class::from_name(subject);
         let advice = std::mem::take(&mut policy.advice);
         policy.advice = match (class, Code::from_name(subject)) {
-            (Some(class), _) => advice.for_class(*class, lines),
+            (Some(class), _) => advice.for_class(class, lines),
             (None, Some(code)) => advice.for_code(code, lines),
             (None, None) => return Err(format!("no class and no code {subject}")),
         };
@@ -183,10 +183,8 @@ fn next(name: &Value) -> Result<Option<Next>, String> {
     let Some(name) = name.as_str() else {
         return Ok(None);
     };
-    let known = Next::ALL.iter().find(|next| next.name() == name);
-    known
-        .map(|next| Some(*next))
-        .ok_or(format!("no next step {name}"))
+    let known = Next::from_name(name).map(Some);
+    known.ok_or(format!("no next step {name}"))
 }
 
 #[test]

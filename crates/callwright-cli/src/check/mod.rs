@@ -5,8 +5,8 @@ mod table;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -15,6 +15,7 @@ use callwright::feedback::Feedback;
 use callwright_replay::run::Turnstile;
 use callwright_replay::source::{LONGEST_RECORD, Pieces, Trouble, TroubleKind};
 use indicatif::HumanBytes;
+use parking_lot::Mutex;
 
 use self::judge::{LineJudge, Verdicts};
 use self::table::Table;
@@ -130,14 +131,13 @@ impl CheckRun<'_> {
             result
                 .map_err(|_| anyhow!("a worker thread panicked; please report this as a bug"))??;
         }
-        let printed = self.printed.into_inner();
-        Ok(printed.unwrap_or_else(PoisonError::into_inner).1)
+        Ok(self.printed.into_inner().1)
     }
 
     fn work(&self) -> Result<()> {
         while !self.stop.load(Ordering::Relaxed) {
             let (turn, piece) = {
-                let mut pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut pieces = self.pieces.lock();
                 let Some(piece) = pieces.1.next() else {
                     break;
                 };
@@ -153,7 +153,7 @@ impl CheckRun<'_> {
                 }
             };
             ticket.wait();
-            let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut printed = self.printed.lock();
             // Nothing more is printed after an error, or after a worker has panicked.
             if self.stop.load(Ordering::Relaxed) || printed.0 != turn {
                 break;

@@ -23,7 +23,7 @@ pub(super) fn print(arguments: &McpArguments) -> Result<CommandOutcome> {
         // Name clashes are better reported now than by the client.
         let servers = servers::servers(file)?;
         ServerGroup::new(servers).with_context(|| file.display().to_string())?;
-        config::print_config_of_all(&options, "callwright")
+        config::print_config_of_all(&options)
     } else {
         let Some((program, rest)) = arguments.command.split_first() else {
             bail!(NO_COMMAND);
@@ -33,7 +33,7 @@ pub(super) fn print(arguments: &McpArguments) -> Result<CommandOutcome> {
             .iter()
             .map(|word| argument(word))
             .collect::<Result<_>>()?;
-        config::print_config(&program, &rest, &options, "callwright")
+        config::print_config(&program, &rest, &options)
     };
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{}", entry.trim_end()).context("cannot write to standard output")?;

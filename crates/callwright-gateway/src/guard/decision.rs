@@ -1,8 +1,8 @@
 //! The decision about a call, and the trait that makes it.
 
-use callwright::Gate;
 use callwright::call::Call;
 use callwright::wire::EnvelopeDefect;
+use callwright::{Gate, Verdict};
 
 /// Decides what happens to the calls of an answer.
 pub trait CallJudge {
@@ -36,4 +36,15 @@ pub struct NewCall {
     pub tool: String,
     /// Its arguments, as JSON.
     pub arguments: String,
+}
+
+impl NewCall {
+    /// The call as it may run after this verdict; `None` if it was refused.
+    pub(crate) fn of(verdict: &Verdict<'_>) -> Option<Self> {
+        let (tool, arguments) = verdict.tool().zip(verdict.arguments())?;
+        verdict.failure().is_none().then(|| NewCall {
+            tool: tool.name().to_owned(),
+            arguments: arguments.to_string(),
+        })
+    }
 }

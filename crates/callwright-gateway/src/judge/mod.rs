@@ -21,7 +21,6 @@ use crate::reask::AskedAgain;
 use crate::reask::refused_call::RefusedCall;
 use crate::text_calls::CallScope;
 use crate::text_calls::TakenIds;
-use crate::text_calls::sound;
 
 /// Judges the calls of one answer.
 #[derive(Debug)]
@@ -94,7 +93,7 @@ impl AnswerCounts {
 }
 
 /// What is kept of an answer in order to ask the model again for refused calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Refusals {
     /// Whether calls that change something may be asked for.
     pub(crate) writes: bool,
@@ -108,9 +107,7 @@ impl Refusals {
     pub(crate) fn new(writes: bool) -> Self {
         Refusals {
             writes,
-            decisions: Vec::new(),
-            refused: Vec::new(),
-            events: Vec::new(),
+            ..Refusals::default()
         }
     }
 }
@@ -147,12 +144,14 @@ impl AnswerJudge {
             outcome: asked.outcomes.last().copied().unwrap_or_default(),
             tokens: asked.tokens,
         };
-        for event in events {
-            self.record.add(event.with_reask(reask));
+        for mut event in events {
+            event.reask = Some(reask);
+            self.record.add(event);
         }
         for (_, event) in asked.new_calls.iter().flatten() {
-            self.record
-                .add(event.clone().with_model(named(&self.model)));
+            let mut event = event.clone();
+            event.model = named(&self.model);
+            self.record.add(event);
         }
         let decisions = asked.decisions(decisions, &refused)?;
         self.counts.reasked += u32::try_from(refused.len()).unwrap_or(u32::MAX);
@@ -186,7 +185,7 @@ impl AnswerJudge {
             && let Some(calls) = split(call).filter(|_| is_judged)
         {
             let new = calls.iter().map(|call| {
-                let new = sound(gate, call)?;
+                let new = NewCall::of(&gate.judge(call))?;
                 self.judged(gate, call, &mut |_| None);
                 Some(new)
             });
@@ -205,10 +204,7 @@ impl AnswerJudge {
                     Some(Grade::Guess) => self.counts.guess += 1,
                     _ => {}
                 }
-                Decision::Change(NewCall {
-                    tool: repaired.tool().name().to_owned(),
-                    arguments: repaired.arguments().to_string(),
-                })
+                NewCall::of(&verdict).map_or(Decision::Leave, Decision::Change)
             }
             Verdict::Refused(_) => Decision::Leave,
         };
@@ -232,10 +228,9 @@ impl AnswerJudge {
             self.stop_text = stop_text;
         }
         let event = Event::of(gate, call, &settled.verdict, SystemTime::now());
-        let event = event
-            .with_notice(settled.notice().cloned())
-            .with_model(named(&self.model))
-            .with_gate_time(took);
+        let mut event = event.settled(&settled);
+        event.model = named(&self.model);
+        event.gate_time = took;
         self.live.judged(&event, self.api.name(), &self.model);
         match (&mut self.refusals, &settled.verdict) {
             (Some(refusals), Verdict::Refused(refused)) => {

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use callwright::internal::{RawObject, Replacements, span_in};
+use callwright::named;
 use serde_json::value::RawValue;
 
 use self::conversation::MendedHistory;
@@ -25,32 +26,20 @@ use self::list::rebuilt;
 use crate::api::Api;
 use crate::text_calls::derived;
 
-/// A defect in a conversation that providers reject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum HistoryDefect {
-    /// A call has no result.
-    UnansweredCall,
-    /// A result has no call.
-    OrphanResult,
-    /// A result is not directly after its call.
-    MisplacedResult,
-    /// Two calls have the same id.
-    DuplicateId,
-    /// The arguments of a call are not a JSON object.
-    UnreadableArguments,
-}
-
-impl HistoryDefect {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            HistoryDefect::UnansweredCall => "unanswered_call",
-            HistoryDefect::OrphanResult => "orphan_result",
-            HistoryDefect::MisplacedResult => "misplaced_result",
-            HistoryDefect::DuplicateId => "duplicate_id",
-            HistoryDefect::UnreadableArguments => "unreadable_arguments",
-        }
+named! {
+    /// A defect in a conversation that providers reject.
+    #[non_exhaustive]
+    pub enum HistoryDefect {
+        /// A call has no result.
+        UnansweredCall = "unanswered_call",
+        /// A result has no call.
+        OrphanResult = "orphan_result",
+        /// A result is not directly after its call.
+        MisplacedResult = "misplaced_result",
+        /// Two calls have the same id.
+        DuplicateId = "duplicate_id",
+        /// The arguments of a call are not a JSON object.
+        UnreadableArguments = "unreadable_arguments",
     }
 }
 

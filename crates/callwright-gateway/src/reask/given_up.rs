@@ -6,7 +6,7 @@
 
 use callwright::call::Completeness;
 use callwright::wire::{AnswerReader, StreamedAnswer};
-use callwright::{Gate, ToolSpec, Verdict};
+use callwright::{Gate, ToolSpec};
 use serde_json::Value;
 
 use crate::api::Api;
@@ -59,13 +59,11 @@ pub(crate) fn accept(
         let call = reader.call(at).filter(|_| !call.is_foreign);
         let call = call.ok_or("other_calls")?;
         let verdict = gate.judge(&call);
-        let is_exact = match &verdict {
-            Verdict::Valid(_) => true,
-            Verdict::Repaired(repaired) => repaired.is_lossless(),
-            Verdict::Refused(_) => return Err("refused_again"),
-        };
+        if verdict.failure().is_some() {
+            return Err("refused_again");
+        }
         let tool = verdict.tool().ok_or("other_tool")?;
-        if !is_exact || !may_ask(tool.spec()) {
+        if !verdict.is_lossless() || !may_ask(tool.spec()) {
             return Err("other_tool");
         }
     }

@@ -13,7 +13,7 @@ use callwright::feedback::Feedback;
 use callwright::json::Value;
 use callwright::tool::Tool;
 use callwright::wire::AnswerReader;
-use callwright::{Gate, Refused, ToolSpec, Verdict};
+use callwright::{Gate, Refused, ToolSpec};
 
 use crate::api::Api;
 use crate::guard::NewCall;
@@ -143,17 +143,8 @@ pub(crate) fn accept(
             return Err("same_again");
         }
         let verdict = gate.judge(&call);
-        let is_exact = match &verdict {
-            Verdict::Valid(_) => true,
-            Verdict::Repaired(repaired) => repaired.is_lossless(),
-            Verdict::Refused(_) => false,
-        };
-        let new = verdict.tool().zip(verdict.arguments()).filter(|_| is_exact);
-        let (tool, arguments) = new.ok_or("refused_again")?;
-        let new = NewCall {
-            tool: tool.name().to_owned(),
-            arguments: arguments.to_string(),
-        };
+        let new = NewCall::of(&verdict).filter(|_| verdict.is_lossless());
+        let new = new.ok_or("refused_again")?;
         let mut event = Event::of(gate, &call, &verdict, SystemTime::now());
         event.id.clone_from(&refused.id);
         new_calls.push((new, event));

@@ -12,4 +12,4 @@ pub use self::call_ids::TakenIds;
 pub(crate) use self::call_ids::{CallIds, derived};
 pub use self::call_scope::CallScope;
 pub(crate) use self::call_scope::WantedCalls;
-pub(crate) use self::text_fate::{TextFate, rescued, sound};
+pub(crate) use self::text_fate::{TextFate, rescued};

@@ -6,11 +6,10 @@
 
 use std::ops::Range;
 
-use callwright::call::Call;
+use callwright::Gate;
 use callwright::json::Value;
 use callwright::rescue::{Beginning, CallWatch, Message};
 use callwright::wire::StreamedAnswer;
-use callwright::{Gate, Verdict};
 use serde_json::json;
 
 use super::added_calls::{AddedCall, AddedCalls, AddedPlace};
@@ -112,7 +111,8 @@ pub(crate) fn rescued(
         return None;
     }
     let rest = rescued.rest.len();
-    let sound: Vec<Option<NewCall>> = rescued.calls.iter().map(|call| sound(gate, call)).collect();
+    let judged = rescued.calls.iter().map(|call| gate.judge(call));
+    let sound: Vec<Option<NewCall>> = judged.map(|verdict| NewCall::of(&verdict)).collect();
     if sound.iter().any(Option::is_none) {
         // They stay text, but it is worth recording that they are wrong.
         for (call, _) in rescued
@@ -158,16 +158,4 @@ pub(crate) fn rescued(
         },
         place: AddedPlace::Nowhere,
     })
-}
-
-/// The call as it would run; `None` if it would not.
-pub(crate) fn sound(gate: &Gate, call: &Call<'_>) -> Option<NewCall> {
-    let verdict = gate.judge(call);
-    let tool = match &verdict {
-        Verdict::Valid(_) => call.tool.as_ref().to_owned(),
-        Verdict::Repaired(repaired) => repaired.tool().name().to_owned(),
-        Verdict::Refused(_) => return None,
-    };
-    let arguments = verdict.arguments()?.to_string();
-    Some(NewCall { tool, arguments })
 }

@@ -4,6 +4,9 @@
 
 use serde_json::json;
 
+/// The command of the guard.
+const CALLWRIGHT: &str = "callwright";
+
 /// The configuration entry of a server, before and after the guard is put in front of it. `options` are those of
 /// `callwright mcp`.
 ///
@@ -11,7 +14,7 @@ use serde_json::json;
 /// use callwright_mcp::config::print_config;
 ///
 /// let args = ["-y".to_owned(), "@modelcontextprotocol/server-filesystem".to_owned()];
-/// let text = print_config("npx", &args, &["--fix-schemas".to_owned()], "callwright");
+/// let text = print_config("npx", &args, &["--fix-schemas".to_owned()]);
 /// assert!(text.ends_with(r#"{
 ///   "mcpServers": {
 ///     "filesystem": {
@@ -29,12 +32,7 @@ use serde_json::json;
 /// }
 /// "#));
 /// ```
-pub fn print_config(
-    command: &str,
-    args: &[String],
-    options: &[String],
-    callwright_path: &str,
-) -> String {
+pub fn print_config(command: &str, args: &[String], options: &[String]) -> String {
     let name = server_name(command, args);
     let plain: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut guarded = vec!["mcp"];
@@ -42,7 +40,7 @@ pub fn print_config(
     guarded.extend(["--", command]);
     guarded.extend(&plain);
     let before = entry(&name, command, &plain);
-    let after = entry(&name, callwright_path, &guarded);
+    let after = entry(&name, CALLWRIGHT, &guarded);
     format!("before:\n{before}\nafter:\n{after}")
 }
 
@@ -52,12 +50,12 @@ pub fn print_config(
 /// use callwright_mcp::config::print_config_of_all;
 ///
 /// let options = ["--servers".to_owned(), "/home/me/servers.json".to_owned()];
-/// assert!(print_config_of_all(&options, "callwright").contains(r#""--servers""#));
+/// assert!(print_config_of_all(&options).contains(r#""--servers""#));
 /// ```
-pub fn print_config_of_all(options: &[String], callwright_path: &str) -> String {
+pub fn print_config_of_all(options: &[String]) -> String {
     let options = options.iter().map(String::as_str);
     let args: Vec<&str> = ["mcp"].into_iter().chain(options).collect();
-    entry("callwright", callwright_path, &args)
+    entry(CALLWRIGHT, CALLWRIGHT, &args)
 }
 
 fn entry(name: &str, command: &str, args: &[&str]) -> String {

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::GuardStep;
 use super::action::{Action, Fate};
 use super::consent::WordedRefusal;
-use super::results::{ServerAnswer, with_outcome};
+use super::results::ServerAnswer;
 use super::state::{Expects, ForwardedCall, HeldCall, SessionState};
 use crate::call::CallParams;
 use crate::message::{Id, Message, cancelled_id};
@@ -240,8 +240,10 @@ impl<'a> GuardStep<'a, '_> {
                     .feedback
                     .render_with(&refused.failure, refused.notice.as_ref());
                 let failure = refused.failure.clone();
-                let event =
-                    recorded.then(|| event(&Verdict::Refused(refused)).with_gate_time(gate_time()));
+                let mut event = recorded.then(|| event(&Verdict::Refused(refused)));
+                if let Some(event) = &mut event {
+                    event.gate_time = gate_time();
+                }
                 if settings.only_warns() {
                     guard.record_refused(&tool, &failure, event);
                     self.warn(format!("tool {tool:?}: the call would be refused: {text}"));
@@ -328,8 +330,8 @@ impl<'a> GuardStep<'a, '_> {
             let settled = call.gate.close(call.open, ran);
             if let Some(event) = call.event {
                 let latency = now.saturating_duration_since(call.began);
-                let event = with_outcome(event, &settled).ran(1, latency);
-                let event = event.with_gate_time(call.gate_time);
+                let mut event = event.settled(&settled).ran(1, latency);
+                event.gate_time = call.gate_time;
                 self.guard.settings.sinks.send(event);
             }
         }

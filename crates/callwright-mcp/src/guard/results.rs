@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use callwright::admit::Fingerprint;
 use callwright::check::{Ran, ToolFailure};
-use callwright::event::Event;
 use callwright::json::Value;
 use callwright::parse::read_value;
-use callwright::{Settled, wire};
+use callwright::wire;
 use serde_json::value::RawValue;
 
 use super::action::{Action, Fate};
@@ -89,26 +88,14 @@ impl Guard {
         }
         if let Some(event) = call.event {
             let checked_in = came.map(|came| came.elapsed()).unwrap_or_default();
-            let mut event = with_outcome(event, &settled)
-                .ran(1, latency)
-                .with_gate_time(call.gate_time + checked_in);
+            let mut event = event.settled(&settled).ran(1, latency);
+            event.gate_time = call.gate_time + checked_in;
             if let Some(value) = value.filter(|_| settings.keep_output) {
                 event = event.with_output(value);
             }
             settings.sinks.send(event);
         }
         (fate, None)
-    }
-}
-
-/// The record of a call, with its outcome.
-pub(super) fn with_outcome(event: Event, settled: &Settled<'_>) -> Event {
-    let event = event
-        .with_notice(settled.notice().cloned())
-        .with_uncounted(settled.uncounted);
-    match &settled.result {
-        Some(checked) => event.with_result(checked),
-        None => event,
     }
 }
 

@@ -168,8 +168,9 @@ pub(super) struct ForwardedCall {
 impl ForwardedCall {
     /// Records that its outcome will never be known.
     pub(super) fn forget(self, sinks: &Sinks) {
-        if let Some(event) = self.event {
-            sinks.send(event.with_gate_time(self.gate_time));
+        if let Some(mut event) = self.event {
+            event.gate_time = self.gate_time;
+            sinks.send(event);
         }
     }
 }

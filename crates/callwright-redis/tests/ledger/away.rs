@@ -58,7 +58,7 @@ fn a_server_that_dies_and_comes_back() {
     assert!(ticket.is_uncounted());
     let settled = by_effect.close(ticket, Ran::ok("ran"));
     let event = Event::of(&by_effect, &call, &settled.verdict, SystemTime::UNIX_EPOCH);
-    let line = event.with_uncounted(settled.uncounted).line().to_string();
+    let line = event.settled(&settled).line().to_string();
     assert!(line.contains(r#""uncounted":true"#), "{line}");
     assert_eq!(
         code(&by_effect.open(&payment, at(1))),

@@ -38,7 +38,7 @@ pub enum ViolationKind {
 }
 
 /// One reason, with its weight.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScoredReason {
     /// For an edge case if positive, against it if negative.
     pub points: i32,
@@ -47,9 +47,10 @@ pub struct ScoredReason {
 }
 
 /// The judgement on a cluster.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClusterJudgement {
     /// The cluster.
+    #[serde(skip)]
     pub cluster: ClusterKey,
     /// The verdict.
     pub kind: ViolationKind,

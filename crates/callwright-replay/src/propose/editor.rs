@@ -9,7 +9,7 @@ use super::node::{
     with_limit, with_look, with_nullable, with_type, with_values, without, without_required,
     wrapped,
 };
-use super::relaxation::{Relaxation, SchemaType};
+use super::relaxation::{AddedType, Relaxation};
 use super::target::{self, SEVERAL_MEANT, Targets, Why};
 use crate::schema::{PartValidator, Positions, SchemaPart, SizeLimit, children, follow, places};
 
@@ -90,7 +90,7 @@ impl<'s> Editor<'s> {
     pub(super) fn carry_out(&mut self, request: &ChangeRequest<'_>) -> Result<Edited, Why> {
         let all = || request.relaxations.iter();
         let edited = match all().next().ok_or("nothing is asked for")? {
-            Relaxation::Value(Json::Null) => self.types(request, &[SchemaType::Null]),
+            Relaxation::Value(Json::Null) => self.types(request, &[AddedType::Null]),
             Relaxation::Type(_) => {
                 let types = all().filter_map(|it| match it {
                     Relaxation::Type(kind) => Some(kind.clone()),
@@ -135,12 +135,12 @@ impl<'s> Editor<'s> {
     }
 
     /// Adds types.
-    fn types(&mut self, request: &ChangeRequest<'_>, types: &[SchemaType]) -> Result<Edited, Why> {
+    fn types(&mut self, request: &ChangeRequest<'_>, types: &[AddedType]) -> Result<Edited, Why> {
         let change = match types {
-            [SchemaType::Null] => ChangeKind::Nullable,
+            [AddedType::Null] => ChangeKind::Nullable,
             _ => ChangeKind::WiderType,
         };
-        let what: Vec<String> = types.iter().map(SchemaType::with_article).collect();
+        let what: Vec<String> = types.iter().map(AddedType::with_article).collect();
         let mut edited = Edited::new(self.root, change, what.join(" or "));
         for place in self.objecting(request)? {
             for kind in types {
@@ -150,7 +150,7 @@ impl<'s> Editor<'s> {
         Ok(edited)
     }
 
-    fn one_type(&self, edited: &mut Edited, at: Path, kind: &SchemaType) -> Result<(), Why> {
+    fn one_type(&self, edited: &mut Edited, at: Path, kind: &AddedType) -> Result<(), Why> {
         const COMBINED: [&str; 9] = [
             "$ref", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "type",
         ];
@@ -162,7 +162,7 @@ impl<'s> Editor<'s> {
                 .into_iter()
                 .filter(|keyword| node.get(keyword).is_some())
                 .collect();
-            let is_null = *kind == SchemaType::Null;
+            let is_null = *kind == AddedType::Null;
             let branch = of_type(kind, is_upper(node));
             let changed = match &has[..] {
                 ["$ref"] => match follow(self.root, node) {
@@ -305,7 +305,7 @@ impl<'s> Editor<'s> {
 
     /// Allows a key that the schema does not name.
     fn key(&mut self, request: &ChangeRequest<'_>, key: &str) -> Result<Edited, Why> {
-        let mut types: Vec<&SchemaType> = (request.relaxations.iter())
+        let mut types: Vec<&AddedType> = (request.relaxations.iter())
             .filter_map(|it| match it {
                 Relaxation::Key(_, kind) => Some(kind),
                 _ => None,
@@ -313,7 +313,7 @@ impl<'s> Editor<'s> {
             .collect();
         types.sort_by_key(|kind| kind.name());
         types.dedup();
-        let seen = types.iter().filter(|kind| ***kind != SchemaType::Any);
+        let seen = types.iter().filter(|kind| ***kind != AddedType::Any);
         let what: Vec<String> = seen.map(|kind| kind.with_article()).collect();
         let add = |node: &Json| {
             let (first, rest) = types.split_first()?;
@@ -386,13 +386,13 @@ fn widened(limit: &SizeLimit, to: f64) -> (ChangeKind, String) {
 }
 
 /// Texts of several formats are plain texts.
-fn one_text(mut types: Vec<SchemaType>) -> Vec<SchemaType> {
-    let is_text = |kind: &SchemaType| kind.keyword() == SchemaType::String.keyword();
-    let mut texts: Vec<&SchemaType> = types.iter().filter(|kind| is_text(kind)).collect();
+fn one_text(mut types: Vec<AddedType>) -> Vec<AddedType> {
+    let is_text = |kind: &AddedType| kind.keyword() == AddedType::String.keyword();
+    let mut texts: Vec<&AddedType> = types.iter().filter(|kind| is_text(kind)).collect();
     texts.dedup();
     if texts.len() > 1 {
         types.retain(|kind| !is_text(kind));
-        types.push(SchemaType::String);
+        types.push(AddedType::String);
     }
     types
 }

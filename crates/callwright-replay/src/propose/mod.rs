@@ -32,7 +32,7 @@ pub use apply::{ApplyError, apply};
 pub use suggest::suggestions_file;
 
 /// One change of a schema.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proposal {
     /// Starting from one, the most useful first. The number that `--accept` takes.
     pub number: usize,
@@ -46,7 +46,8 @@ pub struct Proposal {
     pub title: String,
     /// The judgement on the clusters that it allows: the least certain one.
     pub kind: ViolationKind,
-    /// The clusters that it allows.
+    /// The clusters that it allows. (Reports name them by their numbers.)
+    #[serde(skip)]
     pub clusters: Vec<ClusterKey>,
     /// A JSON Patch (RFC 6902) on the schema.
     pub patch: json_patch::Patch,
@@ -58,7 +59,6 @@ pub struct Proposal {
     pub pointer: String,
     /// How many places of the schema refer to that part: the change loosens all of them. Zero if it is only used in
     /// one place.
-    #[serde(default)]
     pub shared_by: usize,
     /// Recorded calls that would become valid by this change alone.
     pub accepts: u64,
@@ -67,17 +67,17 @@ pub struct Proposal {
     /// Recorded calls that look like bugs, but would also become valid.
     pub accepts_bugs: u64,
     /// Whether `accepts` and `accepts_bugs` are estimates, because not all values were kept.
-    #[serde(default)]
     pub is_estimate: bool,
     /// Whether the new schema accepts everything that the old one accepts.
+    #[serde(skip)]
     pub proof: Proof,
     /// A hash of the schema that the change is for.
-    #[serde(default)]
+    #[serde(skip)]
     pub schema_hash: String,
 }
 
 /// The kinds of change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
@@ -114,7 +114,7 @@ pub enum Proof {
 }
 
 /// A remark that changes no verdict: a better description, a schema that is looser than all traffic.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SchemaAdvice {
     /// The tool.
     pub tool: String,
@@ -125,7 +125,7 @@ pub struct SchemaAdvice {
 }
 
 /// A cluster that deserves a change, but for which none was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unplaced {
     /// The cluster.
     pub cluster: ClusterKey,
@@ -134,14 +134,13 @@ pub struct Unplaced {
 }
 
 /// Proposals and advice, from a summary and the judgements on its clusters.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Proposals {
     /// Changes.
     pub changes: Vec<Proposal>,
     /// How to describe parameters better, and where a schema is looser than all traffic.
     pub advice: Vec<SchemaAdvice>,
     /// Edge cases for which there is no proposal.
-    #[serde(default)]
     pub unplaced: Vec<Unplaced>,
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::relaxation::SchemaType;
+use super::relaxation::AddedType;
 use crate::schema::SizeLimit;
 
 /// What stays outside when a schema becomes one of several alternatives: text for people, and what others refer to.
@@ -63,12 +63,12 @@ pub(super) fn one_or_list<T: Into<Json> + Clone>(names: &[T]) -> Json {
 }
 
 /// The schema of all values of a type.
-pub(super) fn of_type(kind: &SchemaType, upper: bool) -> Json {
+pub(super) fn of_type(kind: &AddedType, upper: bool) -> Json {
     let name = spelt(kind.keyword(), upper);
     match kind {
-        SchemaType::Any => json!({}),
-        SchemaType::Formatted(format) => json!({"type": name, "format": format}),
-        SchemaType::ArrayOf(items) => json!({"type": name, "items": {"type": spelt(items, upper)}}),
+        AddedType::Any => json!({}),
+        AddedType::Formatted(format) => json!({"type": name, "format": format}),
+        AddedType::ArrayOf(items) => json!({"type": name, "items": {"type": spelt(items, upper)}}),
         _ => json!({"type": name}),
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn is_upper(node: &Json) -> bool {
 }
 
 /// A schema with one more type.
-pub(super) fn with_type(node: &Json, kind: &SchemaType) -> Option<Json> {
+pub(super) fn with_type(node: &Json, kind: &AddedType) -> Option<Json> {
     let upper = is_upper(node);
     let mut names: Vec<String> = type_names(node).into_iter().map(str::to_owned).collect();
     if names.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn with_type(node: &Json, kind: &SchemaType) -> Option<Json> {
     let integer = names
         .iter()
         .position(|known| *known == spelt("integer", upper));
-    match integer.filter(|_| *kind == SchemaType::Number) {
+    match integer.filter(|_| *kind == AddedType::Number) {
         Some(at) if names.contains(&number) => {
             names.remove(at);
         }
@@ -114,10 +114,10 @@ pub(super) fn with_type(node: &Json, kind: &SchemaType) -> Option<Json> {
     let members = changed.as_object_mut()?;
     members.insert("type".to_owned(), one_or_list(&names));
     match kind {
-        SchemaType::Formatted(format) if !members.contains_key("format") => {
+        AddedType::Formatted(format) if !members.contains_key("format") => {
             members.insert("format".to_owned(), json!(format));
         }
-        SchemaType::ArrayOf(items)
+        AddedType::ArrayOf(items)
             if !members.contains_key("items") && !members.contains_key("prefixItems") =>
         {
             members.insert("items".to_owned(), json!({"type": spelt(items, upper)}));
@@ -131,11 +131,11 @@ pub(super) fn with_type(node: &Json, kind: &SchemaType) -> Option<Json> {
 pub(super) fn with_values(node: &Json, values: &[Json]) -> Option<Json> {
     let mut changed = node.clone();
     for value in values {
-        let kind = SchemaType::of_value(value);
+        let kind = AddedType::of_value(value);
         let known = type_names(&changed);
         let is_known = known.iter().any(|known| {
             known.eq_ignore_ascii_case(kind.keyword())
-                || (kind == SchemaType::Integer && known.eq_ignore_ascii_case("number"))
+                || (kind == AddedType::Integer && known.eq_ignore_ascii_case("number"))
         });
         if !known.is_empty() && !is_known {
             changed = with_type(&changed, &kind)?;
@@ -162,7 +162,7 @@ pub(super) fn with_any_value(node: &Json, values: &[Json]) -> Option<Json> {
     if !members.contains_key("type") {
         let listed = listed.as_array()?.iter();
         let mut names: Vec<&str> = listed
-            .map(|value| SchemaType::of_value(value).keyword())
+            .map(|value| AddedType::of_value(value).keyword())
             .collect();
         names.sort_unstable();
         names.dedup();

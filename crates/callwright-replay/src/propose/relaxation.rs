@@ -1,7 +1,5 @@
 //! Determines how the schema would have to be relaxed to allow a cluster.
 
-use std::cmp::Ordering;
-
 use callwright::json::Path;
 use callwright::validate::IssueCode as Code;
 use serde_json::Value as Json;
@@ -14,13 +12,13 @@ use crate::summary::{Cluster, ClusterKey, ValueShape};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Relaxation {
     /// Another type besides its own, including `null`.
-    Type(SchemaType),
+    Type(AddedType),
     /// Another value besides those listed.
     Value(Json),
     /// A missing key.
     Optional(String),
     /// A key that the schema does not name, with values of this type.
-    Key(String, SchemaType),
+    Key(String, AddedType),
     /// Values up (or down) to this, beyond a limit.
     Limit(&'static SizeLimit, f64),
     /// What a keyword forbids.
@@ -38,9 +36,9 @@ pub(super) struct TextLook {
     sketch: Option<String>,
 }
 
-/// A type as a schema may state it.
+/// A type that a schema has to allow, as the schema would state it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SchemaType {
+pub(super) enum AddedType {
     /// No value was seen.
     Any,
     Null,
@@ -57,16 +55,16 @@ pub(super) enum SchemaType {
 }
 
 /// Relaxations of one family at one place become one change.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
-    Null,
-    Type,
-    Value,
-    Optional(String),
-    Key(String),
     /// All keys, if too many would have to be named.
     AnyKey,
+    Key(String),
     Keyword(&'static str),
+    Null,
+    Optional(String),
+    Type,
+    Value,
 }
 
 impl Relaxation {
@@ -88,15 +86,15 @@ impl Relaxation {
         let relaxation = match code {
             Some(Code::Required) => name().map(Relaxation::Optional),
             Some(Code::UnknownKey) => name().filter(|name| name != "*").map(|name| {
-                let kind = match SchemaType::of(shape) {
+                let kind = match AddedType::of(shape) {
                     // The values of a new key are not known to be dates always.
-                    Some(SchemaType::Formatted(_)) => SchemaType::String,
-                    kind => kind.unwrap_or(SchemaType::Any),
+                    Some(AddedType::Formatted(_)) => AddedType::String,
+                    kind => kind.unwrap_or(AddedType::Any),
                 };
                 Relaxation::Key(name, kind)
             }),
-            _ if *shape == ValueShape::Null => Some(Relaxation::Type(SchemaType::Null)),
-            Some(Code::Type | Code::Union) => SchemaType::of(shape).map(Relaxation::Type),
+            _ if *shape == ValueShape::Null => Some(Relaxation::Type(AddedType::Null)),
+            Some(Code::Type | Code::Union) => AddedType::of(shape).map(Relaxation::Type),
             Some(Code::Enum | Code::Const) => shape
                 .value()
                 .or_else(|| match &values(cluster)[..] {
@@ -126,7 +124,7 @@ impl Relaxation {
 
     pub(super) fn family(&self) -> Family {
         match self {
-            Relaxation::Type(SchemaType::Null) | Relaxation::Value(Json::Null) => Family::Null,
+            Relaxation::Type(AddedType::Null) | Relaxation::Value(Json::Null) => Family::Null,
             Relaxation::Type(_) => Family::Type,
             Relaxation::Value(_) => Family::Value,
             Relaxation::Optional(key) => Family::Optional(key.clone()),
@@ -141,82 +139,55 @@ fn unknown(key: &ClusterKey) -> String {
     format!("no single change is known for \"{}\"", key.issue)
 }
 
-/// Changes at one place are made and reported in the order of these names.
-impl Ord for Family {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name().cmp(&other.name())
-    }
-}
-
-impl PartialOrd for Family {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Family {
-    fn name(&self) -> String {
-        match self {
-            Family::Null => "null".to_owned(),
-            Family::Type => "type".to_owned(),
-            Family::Value => "value".to_owned(),
-            Family::Optional(key) => format!("optional {key}"),
-            Family::Key(key) => format!("key {key}"),
-            Family::AnyKey => "any key".to_owned(),
-            Family::Keyword(keyword) => (*keyword).to_owned(),
-        }
-    }
-}
-
-impl SchemaType {
+impl AddedType {
     /// The type of a shape. Dates are texts with a format: allowing dates need not allow every text.
     fn of(shape: &ValueShape) -> Option<Self> {
         Some(match shape {
             ValueShape::Missing => return None,
-            ValueShape::Null => SchemaType::Null,
-            ValueShape::Boolean => SchemaType::Boolean,
-            ValueShape::Integer => SchemaType::Integer,
-            ValueShape::Number => SchemaType::Number,
-            ValueShape::Object | ValueShape::EmptyObject => SchemaType::Object,
-            ValueShape::MixedArray | ValueShape::EmptyArray => SchemaType::Array,
-            ValueShape::ArrayOf(items) => SchemaType::ArrayOf(items.clone()),
-            ValueShape::Date => SchemaType::Formatted("date"),
-            ValueShape::DateTime => SchemaType::Formatted("date-time"),
-            _ => SchemaType::String,
+            ValueShape::Null => AddedType::Null,
+            ValueShape::Boolean => AddedType::Boolean,
+            ValueShape::Integer => AddedType::Integer,
+            ValueShape::Number => AddedType::Number,
+            ValueShape::Object | ValueShape::EmptyObject => AddedType::Object,
+            ValueShape::MixedArray | ValueShape::EmptyArray => AddedType::Array,
+            ValueShape::ArrayOf(items) => AddedType::ArrayOf(items.clone()),
+            ValueShape::Date => AddedType::Formatted("date"),
+            ValueShape::DateTime => AddedType::Formatted("date-time"),
+            _ => AddedType::String,
         })
     }
 
     pub(super) fn of_value(value: &Json) -> Self {
         match value {
-            Json::Null => SchemaType::Null,
-            Json::Bool(_) => SchemaType::Boolean,
-            Json::Number(number) if number.is_f64() => SchemaType::Number,
-            Json::Number(_) => SchemaType::Integer,
-            Json::String(_) => SchemaType::String,
-            Json::Array(_) => SchemaType::Array,
-            Json::Object(_) => SchemaType::Object,
+            Json::Null => AddedType::Null,
+            Json::Bool(_) => AddedType::Boolean,
+            Json::Number(number) if number.is_f64() => AddedType::Number,
+            Json::Number(_) => AddedType::Integer,
+            Json::String(_) => AddedType::String,
+            Json::Array(_) => AddedType::Array,
+            Json::Object(_) => AddedType::Object,
         }
     }
 
     /// What a schema states under `type`.
     pub(super) fn keyword(&self) -> &'static str {
         match self {
-            SchemaType::Any => "",
-            SchemaType::Null => "null",
-            SchemaType::Boolean => "boolean",
-            SchemaType::Integer => "integer",
-            SchemaType::Number => "number",
-            SchemaType::String | SchemaType::Formatted(_) => "string",
-            SchemaType::Object => "object",
-            SchemaType::Array | SchemaType::ArrayOf(_) => "array",
+            AddedType::Any => "",
+            AddedType::Null => "null",
+            AddedType::Boolean => "boolean",
+            AddedType::Integer => "integer",
+            AddedType::Number => "number",
+            AddedType::String | AddedType::Formatted(_) => "string",
+            AddedType::Object => "object",
+            AddedType::Array | AddedType::ArrayOf(_) => "array",
         }
     }
 
     /// For people: `array of string`.
     pub(super) fn name(&self) -> String {
         match self {
-            SchemaType::Formatted(format) => format!("string as {format}"),
-            SchemaType::ArrayOf(items) => format!("array of {items}"),
+            AddedType::Formatted(format) => format!("string as {format}"),
+            AddedType::ArrayOf(items) => format!("array of {items}"),
             plain => plain.keyword().to_owned(),
         }
     }
@@ -225,7 +196,7 @@ impl SchemaType {
     pub(super) fn with_article(&self) -> String {
         let name = self.name();
         match name.chars().next() {
-            _ if *self == SchemaType::Null => name,
+            _ if *self == AddedType::Null => name,
             Some('a' | 'e' | 'i' | 'o' | 'u') => format!("an {name}"),
             _ => format!("a {name}"),
         }

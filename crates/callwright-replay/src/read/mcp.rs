@@ -8,7 +8,7 @@ use callwright::internal::first_bytes;
 use callwright::json::Value;
 
 use super::dialogue::Dialogue;
-use super::pick::{has, has_list, is_true, list, present, take, text};
+use super::pick::{has, has_list, is_true, list, present, text};
 use super::{Format, time};
 use crate::source::end_of_json;
 
@@ -50,7 +50,7 @@ pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, mut value: Value<'a>) {
     } else if has_list(&result, "content") || has(&result, "structuredContent") {
         let is_error = is_true(&result, "isError");
         dialogue.result(Some(id), None, result, is_error);
-    } else if let Some(said) = take(&mut result, "toolResult") {
+    } else if let Some(said) = result.take("toolResult") {
         // From the oldest protocol revision.
         dialogue.result(Some(id), None, said, false);
     }

@@ -4,7 +4,7 @@ use callwright::json::Value;
 
 use super::Format;
 use super::dialogue::Dialogue;
-use super::pick::{first_of, has, is_true, object, present, take, text};
+use super::pick::{first_of, has, is_true, object, present, text};
 
 /// All messages of a conversation.
 pub(super) fn read<'a>(dialogue: &mut Dialogue<'a, '_>, messages: Vec<Value<'a>>) {
@@ -53,7 +53,7 @@ fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -
         dialogue.answered_as(&message);
     }
     // The remaining `type` is not that of an item.
-    take(&mut message, "type");
+    message.take("type");
     let id = first_of(&mut message, &["tool_call_id", "toolCallId"]);
     let mut content = first_of(&mut message, &["content", "parts"]);
     if let Some(Value::Array(blocks)) = &mut content {
@@ -65,7 +65,7 @@ fn as_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut message: Value<'a>) -
             role = "user";
         }
     }
-    let calls = match take(&mut message, "tool_calls") {
+    let calls = match message.take("tool_calls") {
         Some(Value::Array(calls)) => Some(calls.into_iter().map(tool_call).collect()),
         _ => None,
     };
@@ -138,12 +138,12 @@ fn block_of_provider<'a>(dialogue: &mut Dialogue<'a, '_>, mut block: Value<'a>) 
             ("type", Some(Value::String("tool_use".into()))),
             ("id", present(&mut call, "toolUseId")),
             ("name", present(&mut call, "name")),
-            ("input", take(&mut call, "input")),
+            ("input", call.take("input")),
         ])
     } else if let Some(mut said @ Value::Object(_)) = present(&mut block, "toolResult") {
         let is_error = text(&said, "status") == Some("error");
         let id = present(&mut said, "toolUseId");
-        result(id, take(&mut said, "content"), is_error)
+        result(id, said.take("content"), is_error)
     } else if let Some(call) = present(&mut block, "function_call") {
         object([("functionCall", Some(call))])
     } else if let Some(said) = present(&mut block, "function_response") {

@@ -20,6 +20,7 @@ mod words;
 
 use std::borrow::Cow;
 
+use callwright::named;
 use callwright::parse::read_value;
 use context::Context;
 use record::RecordReader;
@@ -27,41 +28,26 @@ use tools::ToolLists;
 
 use crate::seen::Seen;
 
-/// The known formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Format {
-    /// callwright's own events, as `--record` writes them.
-    Event,
-    /// One call per record: `{"tool", "arguments"}` or a provider's format, with what is known next to it.
-    Call,
-    /// OpenAI chat completions: requests, responses, messages.
-    OpenAiChat,
-    /// OpenAI responses: requests, responses, items.
-    OpenAiResponses,
-    /// Anthropic messages: requests, responses, messages.
-    Anthropic,
-    /// Gemini: requests and responses.
-    Gemini,
-    /// MCP: JSON-RPC messages.
-    Mcp,
-    /// OpenTelemetry spans.
-    OpenTelemetry,
-}
-
-impl Format {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Event => "callwright_event",
-            Format::Call => "call",
-            Format::OpenAiChat => "openai_chat",
-            Format::OpenAiResponses => "openai_responses",
-            Format::Anthropic => "anthropic",
-            Format::Gemini => "gemini",
-            Format::Mcp => "mcp",
-            Format::OpenTelemetry => "opentelemetry",
-        }
+named! {
+    /// The known formats.
+    #[non_exhaustive]
+    pub enum Format {
+        /// callwright's own events, as `--record` writes them.
+        Event = "callwright_event",
+        /// One call per record: `{"tool", "arguments"}` or a provider's format, with what is known next to it.
+        Call = "call",
+        /// OpenAI chat completions: requests, responses, messages.
+        OpenAiChat = "openai_chat",
+        /// OpenAI responses: requests, responses, items.
+        OpenAiResponses = "openai_responses",
+        /// Anthropic messages: requests, responses, messages.
+        Anthropic = "anthropic",
+        /// Gemini: requests and responses.
+        Gemini = "gemini",
+        /// MCP: JSON-RPC messages.
+        Mcp = "mcp",
+        /// OpenTelemetry spans.
+        OpenTelemetry = "opentelemetry",
     }
 }
 

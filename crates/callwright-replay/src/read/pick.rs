@@ -1,25 +1,9 @@
 //! Takes parts out of JSON values without copying.
 
-use std::borrow::Cow;
-
+use callwright::internal::take_list;
+pub(super) use callwright::internal::{object, present};
 use callwright::json::Value;
 use callwright::parse::read_value;
-
-/// Takes a member out of an object. The order of the others is not kept.
-pub(super) fn take<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
-    match value {
-        Value::Object(members) => {
-            let at = members.iter().position(|(name, _)| name == key)?;
-            Some(members.swap_remove(at).1)
-        }
-        _ => None,
-    }
-}
-
-/// Takes a member that is not null.
-pub(super) fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
-    take(value, key).filter(|member| *member != Value::Null)
-}
 
 /// Takes the first of these members that is there and not null.
 pub(super) fn first_of<'a>(value: &mut Value<'a>, keys: &[&str]) -> Option<Value<'a>> {
@@ -28,10 +12,7 @@ pub(super) fn first_of<'a>(value: &mut Value<'a>, keys: &[&str]) -> Option<Value
 
 /// Takes a list; nothing if there is none.
 pub(super) fn list<'a>(value: &mut Value<'a>, key: &str) -> Vec<Value<'a>> {
-    match take(value, key) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    }
+    take_list(value, key).unwrap_or_default()
 }
 
 /// A member that is a text.
@@ -73,18 +54,6 @@ pub(super) fn inner_json(text: &str) -> Option<Value<'static>> {
         return None;
     }
     read_value(text).ok().map(Value::into_owned)
-}
-
-/// An object made of these members; one without a value is omitted.
-pub(super) fn object<'a, const N: usize>(
-    members: [(&'static str, Option<Value<'a>>); N],
-) -> Value<'a> {
-    let members = members.into_iter();
-    Value::Object(
-        members
-            .filter_map(|(key, value)| Some((Cow::Borrowed(key), value?)))
-            .collect(),
-    )
 }
 
 /// Sets a member, replacing any previous value.

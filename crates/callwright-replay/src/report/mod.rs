@@ -18,8 +18,6 @@ mod text;
 mod view;
 mod window;
 
-use serde::Serialize;
-
 use crate::decide::{ClusterJudgement, decide};
 use crate::propose::{Proposals, propose};
 use crate::summary::Summary;
@@ -30,7 +28,7 @@ pub use next::WrittenFiles;
 pub use text::text;
 
 /// Everything that is reported.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct Report {
     /// The numbers.
     pub summary: Summary,

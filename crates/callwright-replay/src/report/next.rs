@@ -55,8 +55,9 @@ pub(crate) fn accepting(view: &View<'_>, written: WrittenFiles<'_>) -> Option<Ne
     }
     // Edge cases, proved, and allowing no bugs: these can be accepted without a second look.
     let safe: Vec<String> = (view.proposals.iter())
-        .filter(|it| it.kind == ViolationKind::EdgeCase && it.accepts_bugs == 0 && it.proved)
-        .map(|proposal| proposal.number.to_string())
+        .filter(|it| it.proved && it.proposal.accepts_bugs == 0)
+        .filter(|it| it.proposal.kind == ViolationKind::EdgeCase)
+        .map(|it| it.proposal.number.to_string())
         .collect();
     let file = written.suggestions.unwrap_or("changes.json");
     let apply = format!("callwright replay apply --tools TOOLS --suggestions {file}");

@@ -1,6 +1,6 @@
 //! Turns machine names into words for people.
 
-use super::printable::printable;
+use callwright::internal::visible;
 
 /// One line per name: the kind, the name, a colon, the words.
 const PHRASES: &str = include_str!("templates/phrases.txt");
@@ -11,7 +11,7 @@ fn words(kind: &str, name: &str) -> String {
         let rest = line.strip_prefix(kind)?.strip_prefix(' ')?;
         rest.strip_prefix(name)?.strip_prefix(": ")
     });
-    let shown = || printable(name).replace('_', " ");
+    let shown = || visible(name).replace('_', " ");
     known.next().map_or_else(shown, str::to_owned)
 }
 
@@ -52,8 +52,7 @@ mod tests {
     #[test]
     fn every_issue_has_its_own_words() {
         let mut words: Vec<String> = Vec::new();
-        for code in IssueCode::ALL {
-            let name = code.name();
+        for (name, _) in IssueCode::ALL {
             let phrase = issue(name);
             assert!(phrase.contains(' '), "{name} reads {phrase:?}");
             assert!(!words.contains(&phrase), "{phrase:?} is said twice");

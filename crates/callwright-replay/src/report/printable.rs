@@ -1,18 +1,10 @@
-//! Makes text from a log safe to print on a line.
+//! The beginning of a text from a log, safe to print on a line.
 //!
-//! Characters that are invisible, move the cursor, or change the direction of what follows are shown as escapes.
-//! Nothing else is changed: whatever else a page or a terminal needs is done there.
+//! Characters that are invisible, move the cursor, or change the direction of what follows are shown as escapes, as
+//! [`visible`](callwright::internal::visible) does for whole texts. Nothing else is changed: whatever else a page or a
+//! terminal needs is done there.
 
 use unicode_width::UnicodeWidthChar;
-
-/// The whole text, with invisible characters escaped.
-pub(crate) fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        push(&mut out, character);
-    }
-    out
-}
 
 /// At most this many columns of it; a cut is marked with `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
@@ -53,13 +45,16 @@ fn push(out: &mut String, character: char) {
 
 #[cfg(test)]
 mod tests {
+    use callwright::internal::visible;
+
     use super::*;
 
     #[test]
     fn invisible_characters_are_shown() {
-        assert_eq!(printable("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
-        assert_eq!(printable("\u{202e}txt\u{200b}"), "\\u{202e}txt\\u{200b}");
-        assert_eq!(printable("größer 東京 🎈"), "größer 東京 🎈");
+        for text in ["a\u{1b}[31m\n", "\u{202e}txt\u{200b}", "größer 東京 🎈"] {
+            assert_eq!(cut(text, 100), visible(text));
+        }
+        assert_eq!(cut("a\u{1b}[31m\n", 100), "a\\u{1b}[31m\\n");
     }
 
     #[test]

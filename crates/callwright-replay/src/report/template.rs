@@ -2,13 +2,14 @@
 //!
 //! Texts from a log are made printable when they are written, so a template cannot forget it.
 
+use callwright::internal::visible;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Error, Output, State, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
 use super::next::WrittenFiles;
-use super::printable::{cut, printable};
+use super::printable::cut;
 use super::view::{LoopView, TroublePlace, View};
 use super::{date, next, phrase};
 use crate::number::{about, bytes, conversations, count, duration, percent, thousands};
@@ -101,7 +102,7 @@ pub(super) fn environment(
 /// Writes a value: output of a template or a filter as it is, everything else with invisible characters escaped.
 fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let printable = match value.as_str() {
-        Some(text) if !value.is_safe() => &Value::from(printable(text)),
+        Some(text) if !value.is_safe() => &Value::from(visible(text)),
         _ => value,
     };
     match state.auto_escape() {

@@ -2,10 +2,11 @@
 //!
 //! The worst findings come first, and only those; the page has the rest. Text from the log is escaped and cut.
 
+use callwright::internal::visible;
 use minijinja::{AutoEscape, Value, context};
 
 use super::columns::{Styles, block_bar, command, left, right, wrap};
-use super::printable::{cut, printable, width};
+use super::printable::{cut, width};
 use super::template::{content, environment};
 use super::view::View;
 use super::{Report, ReportError, WrittenFiles};
@@ -63,7 +64,7 @@ fn rendered(
     // On several lines, each of which begins below the first one.
     environment.add_filter("hanging", move |text: &str, first: Option<&str>| {
         let first = first.unwrap_or_default();
-        let lines = wrap(&printable(text), columns.saturating_sub(first.len()));
+        let lines = wrap(&visible(text), columns.saturating_sub(first.len()));
         let between = format!("\n{}", " ".repeat(first.len()));
         safe(format!("{first}{}", lines.join(&between)))
     });

@@ -12,11 +12,10 @@ use std::cmp::Reverse;
 use minijinja::value::serializing_for_value;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
-use serde_json::Value as Json;
 
-use crate::decide::{ScoredReason, ViolationKind};
-use crate::propose::{ChangeKind, SchemaAdvice};
-use crate::summary::{ChangeKey, ClusterKey, LedTo, Side, Tally, Timeline};
+use crate::decide::{ClusterJudgement, ViolationKind};
+use crate::propose::{Proposal, SchemaAdvice};
+use crate::summary::{ChangeKey, ClusterKey, LedTo, Tally, Timeline};
 
 use super::printable::cut;
 use super::{date, sentences};
@@ -164,7 +163,7 @@ pub(crate) struct ClusterView<'r> {
     smallest: Option<f64>,
     largest: Option<f64>,
     led_to: LedTo,
-    judgement: Option<JudgementView<'r>>,
+    judgement: Option<&'r ClusterJudgement>,
     proposals: Vec<usize>,
     examples: Vec<ExampleView<'r>>,
     /// Calls of its tool, or results if it is about results: the base of `share`. Only shown on the page.
@@ -176,13 +175,6 @@ pub(crate) struct ClusterView<'r> {
     /// What the page draws.
     #[serde(skip)]
     pub(crate) time: &'r Timeline<u64>,
-}
-
-#[derive(Serialize)]
-struct JudgementView<'r> {
-    kind: ViolationKind,
-    score: i32,
-    reasons: &'r [ScoredReason],
 }
 
 #[derive(Serialize)]
@@ -198,24 +190,12 @@ pub(crate) struct ExampleView<'r> {
 
 #[derive(Serialize)]
 pub(crate) struct ProposalView<'r> {
-    pub(crate) number: usize,
-    pub(crate) tool: &'r str,
-    side: Side,
-    pub(crate) change: ChangeKind,
-    pub(crate) title: &'r str,
-    pub(crate) kind: ViolationKind,
+    #[serde(flatten)]
+    pub(crate) proposal: &'r Proposal,
+    /// The numbers of the clusters that it allows.
     pub(crate) clusters: Vec<usize>,
-    pointer: &'r str,
-    pub(crate) before: &'r Json,
-    pub(crate) after: &'r Json,
-    pub(crate) patch: &'r json_patch::Patch,
-    pub(crate) accepts: u64,
-    pub(crate) accepts_bugs: u64,
-    is_estimate: bool,
-    touches: u64,
-    shared_by: usize,
     pub(crate) proved: bool,
-    pub(crate) proof: &'r str,
+    proof: &'r str,
 }
 
 /// A cluster for which no change is known.

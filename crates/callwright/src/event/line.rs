@@ -95,7 +95,7 @@ impl<'e> EventLine<'e> {
         let tool = tool.as_deref().unwrap_or(&event.tool);
         line.text("tool", tool);
         line.optional("tool_sent", tool_sent.as_deref(), write_json_string);
-        line.nullable("fingerprint", event.fingerprint, write_quoted);
+        line.member("fingerprint", event.fingerprint, write_quoted);
         line.text("verdict", event.verdict.name());
         let rescued = event.rescued.map(crate::vocabulary::Notation::name);
         line.optional("rescued", rescued, write_json_string);

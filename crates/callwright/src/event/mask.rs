@@ -12,28 +12,21 @@ use crate::call::Arguments;
 use crate::feedback::Feedback;
 use crate::json::{Path, Value, read_value};
 use crate::secrecy::{MASKED, Secrecy};
-use crate::vocabulary::{Edit, Failure};
+use crate::vocabulary::{Edit, Failure, named};
 use crate::wire::ToldFailure;
 
-/// Which values of arguments, edits and results are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Values {
-    /// All of them, secrets too.
-    All,
-    /// All except those that a schema marks as secret, and anything that looks like a password, a key or a token.
-    #[default]
-    Masked,
-    /// None: each is replaced by the name of its type, so that the shape stays. Keys are shown.
-    None,
-}
-
-impl Values {
-    /// All choices with their names.
-    pub const ALL: [(&'static str, Values); 3] = [
-        ("all", Values::All),
-        ("masked", Values::Masked),
-        ("none", Values::None),
-    ];
+named! {
+    /// Which values of arguments, edits and results are shown.
+    #[derive(Default)]
+    pub enum Values {
+        /// All of them, secrets too.
+        All = "all",
+        /// All except those that a schema marks as secret, and anything that looks like a password, a key or a token.
+        #[default]
+        Masked = "masked",
+        /// None: each is replaced by the name of its type, so that the shape stays. Keys are shown.
+        None = "none",
+    }
 }
 
 /// What to hide in an event.

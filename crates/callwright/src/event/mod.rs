@@ -35,35 +35,11 @@ use crate::gate::Gate;
 use crate::json::{Value, read_value};
 use crate::tool::Tool;
 use crate::validate::Secrets;
-use crate::verdict::Verdict;
+pub use crate::verdict::Judgement;
+use crate::verdict::{Settled, Verdict};
 use crate::vocabulary::{
     Cause, Checked, Digest, Edit, Failure, Fingerprint, Notation, Notice, OutputVerdict, Place,
 };
-
-/// The gate's verdict on a call, as events name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Judgement {
-    /// The arguments went to the tool as they were sent.
-    Valid,
-    /// The arguments were made valid.
-    Repaired,
-    /// The call did not run.
-    Refused,
-    /// The call went to the tool as it was sent, without being judged: no schema was declared, or it does not compile.
-    Unjudged,
-}
-
-impl Judgement {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Judgement::Valid => "valid",
-            Judgement::Repaired => "repaired",
-            Judgement::Refused => "refused",
-            Judgement::Unjudged => "unjudged",
-        }
-    }
-}
 
 /// Everything about one call. It owns its data, so that it can be handed to other threads.
 ///
@@ -99,7 +75,7 @@ pub struct Event {
     /// The name that the model used, if it differs.
     pub tool_sent: Option<String>,
     /// The identity of the call.
-    pub fingerprint: Option<Fingerprint>,
+    pub fingerprint: Fingerprint,
     /// The gate's verdict.
     pub verdict: Judgement,
     /// The arguments as the model sent them.
@@ -172,18 +148,7 @@ impl Event {
     /// The gate knows what must be masked. A call of an unknown tool may have been meant for any tool, so everything that any
     /// tool marks as a secret is masked.
     pub fn of(gate: &Gate, call: &Call<'_>, verdict: &Verdict<'_>, time: SystemTime) -> Self {
-        let (judgement, tool, repaired) = match verdict {
-            Verdict::Valid(valid) if valid.is_unjudged() => {
-                (Judgement::Unjudged, Some(valid.tool()), None)
-            }
-            Verdict::Valid(valid) => (Judgement::Valid, Some(valid.tool()), None),
-            Verdict::Repaired(repaired) => (
-                Judgement::Repaired,
-                Some(repaired.tool()),
-                Some(repaired.arguments().clone()),
-            ),
-            Verdict::Refused(refused) => (Judgement::Refused, refused.tool(), None),
-        };
+        let tool = verdict.tool();
         let name = tool.map_or(call.tool.as_ref(), Tool::name);
         Event {
             time,
@@ -193,8 +158,8 @@ impl Event {
             id: call.id.clone().map(Value::into_owned),
             tool: name.to_owned(),
             tool_sent: (name != call.tool).then(|| call.tool.to_string()),
-            fingerprint: Some(gate.fingerprint(call, verdict)),
-            verdict: judgement,
+            fingerprint: gate.fingerprint(call, verdict),
+            verdict: verdict.judgement(),
             sent: call.arguments.clone().into_owned(),
             completeness: call.completeness,
             rescued: call.rescued,
@@ -218,7 +183,10 @@ impl Event {
             gate_time: Duration::ZERO,
             attempts: 0,
             operator_detail: None,
-            repaired,
+            repaired: match verdict {
+                Verdict::Repaired(repaired) => Some(repaired.arguments().clone()),
+                _ => None,
+            },
             masks: match tool {
                 Some(tool) => Masks {
                     input: tool.secrets().cloned(),
@@ -241,34 +209,6 @@ impl Event {
         self
     }
 
-    /// The same event with the notice that the model got with the result.
-    #[must_use]
-    pub fn with_notice(mut self, notice: Option<Notice>) -> Self {
-        self.notice = notice;
-        self
-    }
-
-    /// The same event, for a call made by this model.
-    #[must_use]
-    pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.model = model;
-        self
-    }
-
-    /// The same event, for a call that the model was asked for again.
-    #[must_use]
-    pub fn with_reask(mut self, reask: Reask) -> Self {
-        self.reask = Some(reask);
-        self
-    }
-
-    /// The same event, for a call that was or was not let through because the ledger could not be reached.
-    #[must_use]
-    pub fn with_uncounted(mut self, uncounted: bool) -> Self {
-        self.uncounted = uncounted;
-        self
-    }
-
     /// The same event, for a call that ran `attempts` times and took this long in total.
     #[must_use]
     pub fn ran(mut self, attempts: u32, latency: Duration) -> Self {
@@ -277,11 +217,15 @@ impl Event {
         self
     }
 
-    /// The same event with the time that the gate took.
+    /// The same event with everything that settling the call has added: the notice, and the verdict on the result.
     #[must_use]
-    pub fn with_gate_time(mut self, gate_time: Duration) -> Self {
-        self.gate_time = gate_time;
-        self
+    pub fn settled(mut self, settled: &Settled<'_>) -> Self {
+        self.notice = settled.notice().cloned();
+        self.uncounted = settled.uncounted;
+        match &settled.result {
+            Some(result) => self.with_result(result),
+            None => self,
+        }
     }
 
     /// The same event with the verdict on the result.

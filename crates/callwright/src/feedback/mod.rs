@@ -20,32 +20,24 @@ use crate::json::SyntaxError;
 use crate::text::{cut_line, one_line};
 use crate::vocabulary::{
     BranchChoice, Cause, Correction, Edit, Expected, Failure, Grade, Issue, Notice, Objection,
-    OutputFault, Received,
+    OutputFault, Received, named,
 };
 
-/// The form of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Style {
-    /// One instruction with all errors on one line.
-    #[default]
-    Instruction,
-    /// A numbered list.
-    Numbered,
-    /// A JSON object with `ok`, `error`, `recommendations` and `next`.
-    Json,
-    /// A JSON object with `error_class`, `code`, `detail` and `hint`.
-    ToolError,
-}
-
-impl Style {
-    /// All styles with their names.
-    pub const ALL: [(&'static str, Style); 4] = [
-        ("instruction", Style::Instruction),
-        ("numbered", Style::Numbered),
-        ("json", Style::Json),
-        ("tool_error", Style::ToolError),
-    ];
+named! {
+    /// The form of the text.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Style {
+        /// One instruction with all errors on one line.
+        #[default]
+        Instruction = "instruction",
+        /// A numbered list.
+        Numbered = "numbered",
+        /// A JSON object with `ok`, `error`, `recommendations` and `next`.
+        Json = "json",
+        /// A JSON object with `error_class`, `code`, `detail` and `hint`.
+        ToolError = "tool_error",
+    }
 }
 
 /// How failures are worded.

@@ -9,7 +9,7 @@ use crate::call::{Arguments, Call, Completeness, MOST_CALLS, numbered_id};
 use crate::json::{Member, Value};
 use crate::repair;
 use crate::tool::Tool;
-use crate::verdict::Verdict;
+use crate::verdict::{Judgement, Verdict};
 use crate::vocabulary::{Notation, envelope};
 
 pub(super) fn split(gate: &Gate, call: &Call<'_>) -> Option<Vec<Call<'static>>> {
@@ -75,10 +75,9 @@ fn all_sound(
     if !(2..=MOST_CALLS).contains(&calls.len()) || calls.iter().enumerate().any(is_repeated) {
         return None;
     }
-    let is_sound = |call: &Call<'_>| match gate.judge(call) {
-        Verdict::Valid(valid) => !valid.is_unjudged(),
-        Verdict::Repaired(repaired) => repaired.is_lossless(),
-        Verdict::Refused(_) => false,
+    let is_sound = |call: &Call<'_>| {
+        let verdict = gate.judge(call);
+        verdict.is_lossless() && verdict.judgement() != Judgement::Unjudged
     };
     if !calls.iter().all(is_sound) {
         return None;

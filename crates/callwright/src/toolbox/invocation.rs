@@ -19,7 +19,6 @@ use super::{Toolbox, clock};
 use crate::admit::{Opened, Ticket};
 use crate::call::Call;
 use crate::event::{Event, ToolSpan};
-use crate::json::Value;
 use crate::panics::words_of;
 use crate::verdict::{Settled, Verdict};
 use crate::vocabulary::{Output, Place, Ran, ToolFailure};
@@ -198,10 +197,9 @@ impl<'c> CallRecord<'c> {
         };
         let toolbox = self.toolbox;
         toolbox.sinks.report(|| {
-            let mut event = Event::of(&toolbox.gate, self.call, &settled.verdict, time)
-                .with_notice(settled.notice().cloned())
-                .with_uncounted(settled.uncounted)
-                .with_gate_time(came.elapsed().saturating_sub(latency));
+            let event = Event::of(&toolbox.gate, self.call, &settled.verdict, time);
+            let mut event = event.settled(settled);
+            event.gate_time = came.elapsed().saturating_sub(latency);
             if let Some(place) = self.place {
                 event = event.at(place);
             }
@@ -209,13 +207,10 @@ impl<'c> CallRecord<'c> {
                 if attempts > 0 {
                     event = event.ran(attempts, latency);
                 }
-                event = event.with_result(result);
-                if let Some(output) = result.output.as_ref().filter(|_| toolbox.keeps_output) {
-                    event = event.with_output(match output {
-                        Output::Value(value) => value.clone(),
-                        other => Value::String(other.text()),
-                    });
-                }
+                let output = result.output.as_ref();
+                event.output = output
+                    .filter(|_| toolbox.keeps_output)
+                    .map(Output::to_value);
             }
             event
         });

@@ -9,31 +9,23 @@ use serde::Serialize;
 
 pub(crate) use self::names::{JOINING, LOOKING, says_destroy, says_edit, says_spend};
 use self::names::{only_looks_at_destruction, runs_anything};
+use super::named;
 use super::tool::ToolSpec;
 
-/// What a call of a tool does to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Nothing was declared.
-    #[default]
-    Unknown,
-    /// It only reads.
-    Read,
-    /// It adds or changes something that can be changed back.
-    Write,
-    /// It may destroy something.
-    Destructive,
-}
-
-impl Effect {
-    /// All effects with their names.
-    pub const ALL: [(&'static str, Effect); 4] = [
-        ("unknown", Effect::Unknown),
-        ("read", Effect::Read),
-        ("write", Effect::Write),
-        ("destructive", Effect::Destructive),
-    ];
+named! {
+    /// What a call of a tool does to the world.
+    #[derive(Default)]
+    pub enum Effect {
+        /// Nothing was declared.
+        #[default]
+        Unknown = "unknown",
+        /// It only reads.
+        Read = "read",
+        /// It adds or changes something that can be changed back.
+        Write = "write",
+        /// It may destroy something.
+        Destructive = "destructive",
+    }
 }
 
 /// Who declared the effect of a tool.

@@ -7,7 +7,10 @@ macro_rules! word_list {
     };
 }
 
-/// A public enum whose variants have stable names. It is written as an enum, so that tools that read sources see one.
+/// A public enum whose variants have stable names: in files, on the command line and in JSON. It is written as an enum, so that
+/// tools that read sources see one. The sibling crates use it too.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $kind:ident {
         $($(#[$about:meta])* $variant:ident = $name:literal,)+
@@ -19,8 +22,9 @@ macro_rules! named {
         }
 
         impl $kind {
-            /// All of them, in order.
-            pub const ALL: [$kind; [$($name),+].len()] = [$($kind::$variant),+];
+            /// All of them with their names, in order.
+            pub const ALL: [(&'static str, $kind); [$($name),+].len()] =
+                [$(($name, $kind::$variant)),+];
 
             /// The stable name.
             pub fn name(self) -> &'static str {
@@ -31,7 +35,8 @@ macro_rules! named {
 
             /// The variant with this name.
             pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|known| known.name() == name)
+                let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+                found.map(|(_, variant)| variant)
             }
         }
     };

@@ -45,7 +45,7 @@ pub struct Objection {
     /// Whether the call must not be made twice without asking.
     pub once: bool,
     /// The identity of the call, which the user may allow.
-    pub fingerprint: Option<Fingerprint>,
+    pub fingerprint: Fingerprint,
     /// The count that the reason refers to.
     pub count: u32,
     /// How many rounds ago this call last had an outcome; 0 if never.

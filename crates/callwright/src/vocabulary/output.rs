@@ -53,6 +53,14 @@ impl<'o> Output<'o> {
         }
     }
 
+    /// The output as a JSON value: anything else than a value as a string.
+    pub fn to_value(&self) -> Value<'static> {
+        match self {
+            Output::Value(value) => value.clone().into_owned(),
+            other => Value::String(other.text().into_owned().into()),
+        }
+    }
+
     /// The same output without borrowed data.
     pub fn into_owned(self) -> Output<'static> {
         match self {

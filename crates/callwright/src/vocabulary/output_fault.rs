@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::code::{Class, Next};
 use super::issue::Issue;
+use super::macros::named;
 use crate::json::{Path, Problem};
 
 /// What is wrong with a result.
@@ -127,25 +128,19 @@ pub struct Finding {
     pub next: Option<Next>,
 }
 
-/// The kinds of objection, which need different next steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FindingKind {
-    /// It is not what the tool declares. The model does not get it.
-    SchemaMismatch,
-    /// It is valid, but incomplete. The model gets it, and how to continue.
-    PartialData,
-    /// It has the right form, but makes no sense. The model does not get it.
-    SemanticGarbage,
+named! {
+    /// The kinds of objection, which need different next steps.
+    pub enum FindingKind {
+        /// It is not what the tool declares. The model does not get it.
+        SchemaMismatch = "schema_mismatch",
+        /// It is valid, but incomplete. The model gets it, and how to continue.
+        PartialData = "partial_data",
+        /// It has the right form, but makes no sense. The model does not get it.
+        SemanticGarbage = "semantic_garbage",
+    }
 }
 
 impl FindingKind {
-    /// All kinds with the names of their classes.
-    pub const ALL: [(&'static str, FindingKind); 3] = [
-        ("schema_mismatch", FindingKind::SchemaMismatch),
-        ("partial_data", FindingKind::PartialData),
-        ("semantic_garbage", FindingKind::SemanticGarbage),
-    ];
-
     /// The class of failure.
     pub fn class(self) -> Class {
         match self {

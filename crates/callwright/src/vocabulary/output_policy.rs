@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-
+use super::macros::named;
 use super::output_fault::Finding;
 use crate::json::Value;
 use crate::panics::caught;
@@ -59,30 +58,19 @@ impl OutputPolicy {
     }
 }
 
-/// What can be detected in a result without knowing its meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Detector {
-    /// An error that looks like a success.
-    ErrorInDisguise,
-    /// An empty result for a call that names an id.
-    EmptyResult,
-    /// There are more pages.
-    MorePages,
-    /// A text that ends in the middle, or says that something was left out.
-    TruncatedText,
-}
-
-impl Detector {
-    /// All detectors with their names, in the order in which they run: what makes a result worthless comes before what makes it
-    /// incomplete.
-    pub const ALL: [(&'static str, Detector); 4] = [
-        ("error_in_disguise", Detector::ErrorInDisguise),
-        ("empty_result", Detector::EmptyResult),
-        ("more_pages", Detector::MorePages),
-        ("truncated_text", Detector::TruncatedText),
-    ];
+named! {
+    /// What can be detected in a result without knowing its meaning.
+    #[non_exhaustive]
+    pub enum Detector {
+        /// An error that looks like a success.
+        ErrorInDisguise = "error_in_disguise",
+        /// An empty result for a call that names an id.
+        EmptyResult = "empty_result",
+        /// There are more pages.
+        MorePages = "more_pages",
+        /// A text that ends in the middle, or says that something was left out.
+        TruncatedText = "truncated_text",
+    }
 }
 
 /// A check of a call's arguments and its result, by the operator or the program.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value as Schema;
 
 use super::effect::{DeclaredBy, Effect};
+use super::macros::named;
 
 /// A tool as it was declared, not yet compiled. [`crate::wire::read_tools`] reads them from any provider's declarations.
 ///
@@ -96,25 +96,17 @@ impl ToolSpec {
     }
 }
 
-/// Whether a tool's arguments and results are held to their schemas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Validation {
-    /// Anything that the schema does not accept is refused.
-    #[default]
-    Strict,
-    /// Anything that the schema does not accept passes unchanged, and the operator is told. Nothing is repaired.
-    Warn,
-    /// The schema is not used. Arguments must still be a JSON object without repeated keys.
-    Off,
-}
-
-impl Validation {
-    /// All modes with their names.
-    pub const ALL: [(&'static str, Validation); 3] = [
-        ("off", Validation::Off),
-        ("warn", Validation::Warn),
-        ("strict", Validation::Strict),
-    ];
+named! {
+    /// Whether a tool's arguments and results are held to their schemas.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum Validation {
+        /// The schema is not used. Arguments must still be a JSON object without repeated keys.
+        Off = "off",
+        /// Anything that the schema does not accept passes unchanged, and the operator is told. Nothing is repaired.
+        Warn = "warn",
+        /// Anything that the schema does not accept is refused.
+        #[default]
+        Strict = "strict",
+    }
 }

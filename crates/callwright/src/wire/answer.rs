@@ -99,7 +99,10 @@ impl<'a> WholeAnswer<'a> {
 /// # Errors
 /// Fails if the value is not a response of a known provider, or if a key occurs twice.
 pub fn read_whole_answer(mut body: Value<'_>) -> Result<Vec<WholeAnswer<'_>>, Error> {
-    let not_one = || not_an_answer("it is not a complete response of a known provider");
+    let not_one = || {
+        let why = "not an answer: it is not a complete response of a known provider";
+        Error::from(ErrorKind::NotACall(why.to_owned()))
+    };
     take_whole_answers(&mut body)?.ok_or_else(not_one)
 }
 
@@ -129,10 +132,6 @@ fn whole_answer<'a>(raw: RawAnswer<'a>, id: Option<&Value<'a>>) -> Result<WholeA
     }
     answer.end(id, raw.completeness.unwrap_or_default());
     Ok(answer)
-}
-
-fn not_an_answer(why: &str) -> Error {
-    ErrorKind::NotACall(format!("not an answer: {why}")).into()
 }
 
 /// Reads one record of a recording and passes on each thing in it: a call in any known shape; the calls of a provider's

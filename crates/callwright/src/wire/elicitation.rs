@@ -42,7 +42,7 @@ pub fn read_elicitation(result: &Value<'_>, failure: &Failure) -> Option<Reply> 
     };
     match result.get("action").and_then(Value::as_str)? {
         "accept" => match result.get("content")?.get(FIELD)?.as_str()? {
-            "allow_once" => objection.fingerprint.map(Reply::AllowOnce),
+            "allow_once" => Some(Reply::AllowOnce(objection.fingerprint)),
             "allow_tool" => Some(Reply::AllowTool(objection.tool.clone())),
             "stop" => Some(Reply::Stop),
             _ => None,

@@ -46,7 +46,7 @@ pub(super) fn value_arguments<'a>(value: &mut Value<'a>) -> Result<Arguments<'a>
 }
 
 /// Takes out a member that is not null.
-pub(super) fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
+pub fn present<'a>(value: &mut Value<'a>, key: &str) -> Option<Value<'a>> {
     value.take(key).filter(|member| *member != Value::Null)
 }
 
@@ -66,7 +66,7 @@ pub(super) fn each_key_once(value: &Value<'_>) -> Result<(), Error> {
 }
 
 /// Takes out a list.
-pub(super) fn take_list<'a>(value: &mut Value<'a>, key: &str) -> Option<Vec<Value<'a>>> {
+pub fn take_list<'a>(value: &mut Value<'a>, key: &str) -> Option<Vec<Value<'a>>> {
     value.get(key)?.as_array()?;
     match value.take(key) {
         Some(Value::Array(list)) => Some(list),
@@ -94,9 +94,7 @@ pub(super) fn one_message<'v>(key: &'static str, results: Vec<Value<'v>>) -> Vec
 }
 
 /// An object made of these members; those without a value are left out.
-pub(super) fn object<'v, const N: usize>(
-    members: [(&'static str, Option<Value<'v>>); N],
-) -> Value<'v> {
+pub fn object<'v, const N: usize>(members: [(&'static str, Option<Value<'v>>); N]) -> Value<'v> {
     Value::Object(
         members
             .into_iter()

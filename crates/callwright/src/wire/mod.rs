@@ -40,7 +40,7 @@ mod gemini;
 mod history;
 mod line;
 pub(crate) mod mcp;
-mod members;
+pub(crate) mod members;
 mod open_calls;
 mod openai_chat;
 mod openai_responses;

@@ -14,28 +14,19 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::vocabulary::named;
 use crate::vocabulary::replacements::span_in;
 
-/// Why an event or a body cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum UnreadableAnswer {
-    /// It is not JSON, or not the JSON that the provider sends.
-    Shape,
-    /// A key that matters occurs twice.
-    KeyTwice,
-    /// It has more calls or parts than any model sends.
-    TooManyParts,
-}
-
-impl UnreadableAnswer {
-    /// The stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            UnreadableAnswer::Shape => "answer_shape",
-            UnreadableAnswer::KeyTwice => "key_twice",
-            UnreadableAnswer::TooManyParts => "too_many_parts",
-        }
+named! {
+    /// Why an event or a body cannot be read.
+    #[non_exhaustive]
+    pub enum UnreadableAnswer {
+        /// It is not JSON, or not the JSON that the provider sends.
+        Shape = "answer_shape",
+        /// A key that matters occurs twice.
+        KeyTwice = "key_twice",
+        /// It has more calls or parts than any model sends.
+        TooManyParts = "too_many_parts",
     }
 }
 

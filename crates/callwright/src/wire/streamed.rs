@@ -13,6 +13,7 @@ use super::raw::{RawObject, UnreadableAnswer};
 use super::read_event::{EventData, Part};
 use crate::call::{Arguments, Call, Completeness};
 use crate::json::Value;
+use crate::vocabulary::named;
 
 /// Reads an answer, event by event.
 ///
@@ -240,32 +241,20 @@ pub enum Extent {
     Initial,
 }
 
-/// Defects around a call; their names are those of edits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EnvelopeDefect {
-    /// The number of a call or a block is missing, used again, or leaves a gap.
-    CallIndex,
-    /// An id is repeated, or two calls have the same.
-    CallId,
-    /// The name of a tool is repeated.
-    CallName,
-    /// Arguments that should be in a text are not.
-    ArgumentsEncoding,
-    /// The finish reason does not mention the calls that are there.
-    FinishReason,
-}
-
-impl EnvelopeDefect {
-    /// The name of the edit that fixes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            EnvelopeDefect::CallIndex => "call_index",
-            EnvelopeDefect::CallId => "call_id",
-            EnvelopeDefect::CallName => "call_name",
-            EnvelopeDefect::ArgumentsEncoding => "arguments_encoding",
-            EnvelopeDefect::FinishReason => "finish_reason",
-        }
+named! {
+    /// Defects around a call; their names are those of edits.
+    #[non_exhaustive]
+    pub enum EnvelopeDefect {
+        /// The number of a call or a block is missing, used again, or leaves a gap.
+        CallIndex = "call_index",
+        /// An id is repeated, or two calls have the same.
+        CallId = "call_id",
+        /// The name of a tool is repeated.
+        CallName = "call_name",
+        /// Arguments that should be in a text are not.
+        ArgumentsEncoding = "arguments_encoding",
+        /// The finish reason does not mention the calls that are there.
+        FinishReason = "finish_reason",
     }
 }
 

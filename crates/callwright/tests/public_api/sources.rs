@@ -136,7 +136,7 @@ fn expand(item: Item) -> Vec<Item> {
             let (name, count) = (&written.ident, syn::Index::from(written.variants.len()));
             let methods = syn::parse_quote! {
                 impl #name {
-                    pub const ALL: [#name; #count] = [];
+                    pub const ALL: [(&'static str, #name); #count] = [];
                     pub fn name(self) -> &'static str {}
                     pub fn from_name(name: &str) -> Option<Self> {}
                 }

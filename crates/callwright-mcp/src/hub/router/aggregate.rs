@@ -34,7 +34,8 @@ pub(super) struct ClientRequest<'m> {
 /// A request that several servers answer.
 #[derive(Debug)]
 pub(super) struct Aggregate {
-    /// As the client wrote it.
+    number: u64,
+    /// The id as the client wrote it.
     id: String,
     kind: AggregateKind,
     parts: Vec<ServerPart>,
@@ -128,7 +129,7 @@ impl<'m> Routing<'_, 'm> {
             AggregateKind::Initialize { .. } | AggregateKind::Discover => self.state.start_limit,
             _ => LONGEST_LIST,
         };
-        let (number, mut aggregate) = self.new_aggregate(request, kind);
+        let mut aggregate = self.new_aggregate(request, kind);
         aggregate.deadline = Some(self.state.latest + bound);
         self.out.has_new_deadline = true;
         for server in servers {
@@ -139,23 +140,20 @@ impl<'m> Routing<'_, 'm> {
                 part.pages = pages;
                 part.is_done = true;
             } else {
-                let id = own_id(number, server, 0);
+                let id = own_id(aggregate.number, server, 0);
                 let change = (span_in(request.message, request.id.0), id.clone());
                 let message = Replacements::from_iter([change]).in_bytes(request.message);
-                self.send_part(number, Id(&id), message.into(), &mut part);
+                self.send_part(aggregate.number, Id(&id), message.into(), &mut part);
             }
             aggregate.parts.push(part);
         }
-        self.keep_or_answer(number, aggregate);
+        self.keep_or_answer(aggregate);
     }
 
-    fn new_aggregate(
-        &mut self,
-        request: &ClientRequest<'_>,
-        kind: AggregateKind,
-    ) -> (u64, Aggregate) {
+    fn new_aggregate(&mut self, request: &ClientRequest<'_>, kind: AggregateKind) -> Aggregate {
         self.state.last_number += 1;
-        let aggregate = Aggregate {
+        Aggregate {
+            number: self.state.last_number,
             id: request.id.0.to_owned(),
             kind,
             parts: Vec::new(),
@@ -163,8 +161,7 @@ impl<'m> Routing<'_, 'm> {
             deadline: None,
             is_answered: false,
             verbatim: None,
-        };
-        (self.state.last_number, aggregate)
+        }
     }
 
     /// Sends a part of a request to its server; if that is not possible, the part has failed.
@@ -197,13 +194,14 @@ impl<'m> Routing<'_, 'm> {
         self.out.to_client.push(acknowledged.into_bytes().into());
         self.drop_aggregates(request.id);
         let wanted = wanted.to_owned();
-        let (number, mut aggregate) = self.new_aggregate(request, AggregateKind::Listen { wanted });
+        let mut aggregate = self.new_aggregate(request, AggregateKind::Listen { wanted });
         for server in servers {
             let mut part = ServerPart::new(server);
-            self.send_part(number, request.id, request.message.into(), &mut part);
+            let message = request.message.into();
+            self.send_part(aggregate.number, request.id, message, &mut part);
             aggregate.parts.push(part);
         }
-        self.keep_or_answer(number, aggregate);
+        self.keep_or_answer(aggregate);
     }
 
     /// Looks for a resource that no server has listed: in one server after another, until one has it.
@@ -218,22 +216,26 @@ impl<'m> Routing<'_, 'm> {
             message: request.message.to_vec(),
             left: left.into(),
         };
-        let (number, mut aggregate) = self.new_aggregate(request, kind);
-        self.ask_next(number, &mut aggregate);
-        self.keep_or_answer(number, aggregate);
+        let mut aggregate = self.new_aggregate(request, kind);
+        self.ask_next(&mut aggregate);
+        self.keep_or_answer(aggregate);
     }
 
     /// Asks the next server for a resource, if all before it have failed.
-    fn ask_next(&mut self, number: u64, aggregate: &mut Aggregate) {
+    fn ask_next(&mut self, aggregate: &mut Aggregate) {
         let Aggregate {
-            id, kind, parts, ..
+            number,
+            id,
+            kind,
+            parts,
+            ..
         } = aggregate;
         if let AggregateKind::FindResource { message, left, .. } = kind {
             while parts.iter().all(|part| part.error.is_some())
                 && let Some(server) = left.pop_front()
             {
                 let mut part = ServerPart::new(server);
-                self.send_part(number, Id(id), message.clone().into(), &mut part);
+                self.send_part(*number, Id(id), message.clone().into(), &mut part);
                 parts.push(part);
             }
         }

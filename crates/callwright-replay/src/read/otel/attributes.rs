@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callwright::json::Value;
 
-use crate::read::pick::{inner_json, list, take};
+use crate::read::pick::{inner_json, list};
 
 /// Keys with their values.
 #[derive(Debug, Default)]
@@ -17,9 +17,9 @@ impl<'a> Attributes<'a> {
             Some(Value::Object(members)) => members,
             Some(Value::Array(items)) => items
                 .into_iter()
-                .filter_map(|mut item| match take(&mut item, "key") {
+                .filter_map(|mut item| match item.take("key") {
                     Some(Value::String(key)) => {
-                        Some((key, plain(take(&mut item, "value").unwrap_or_default())))
+                        Some((key, plain(item.take("value").unwrap_or_default())))
                     }
                     _ => None,
                 })
@@ -83,7 +83,7 @@ fn plain(value: Value<'_>) -> Value<'_> {
             Value::Array(list(&mut inner, "values").into_iter().map(plain).collect())
         }
         "kvlistValue" | "kvlist_value" => {
-            let values = take(&mut inner, "values");
+            let values = inner.take("values");
             Value::Object(Attributes::new(values).0)
         }
         _ => Value::Object(vec![(kind, inner)]),

@@ -9,7 +9,7 @@ use super::openinference;
 use crate::read::context::Context;
 use crate::read::dialogue::Dialogue;
 use crate::read::messages;
-use crate::read::pick::{list, present, set, take, text};
+use crate::read::pick::{list, present, set, text};
 use crate::read::{RecordReader, exchange, time};
 use crate::seen::ToolAnswer;
 
@@ -31,7 +31,7 @@ pub(super) fn read<'a>(
     mut span: Value<'a>,
     outer: &Context<'a>,
 ) {
-    let mut attributes = Attributes::new(take(&mut span, "attributes"));
+    let mut attributes = Attributes::new(span.take("attributes"));
     let mut context = outer.clone();
     for key in SESSIONS.split(' ') {
         if let Some(session) = attributes.get(key) {
@@ -159,7 +159,7 @@ fn messages_of<'a>(dialogue: &mut Dialogue<'a, '_>, attributes: &mut Attributes<
 
 /// Older conventions put messages into events.
 fn read_event<'a>(dialogue: &mut Dialogue<'a, '_>, mut event: Value<'a>) {
-    let mut attributes = Attributes::new(take(&mut event, "attributes"));
+    let mut attributes = Attributes::new(event.take("attributes"));
     messages_of(dialogue, &mut attributes);
     match text(&event, "name").unwrap_or_default() {
         "gen_ai.user.message" => dialogue.user(&Value::Null),

@@ -115,15 +115,16 @@ fn rendered(report: &Report, page: &PageHeader) -> Result<String, minijinja::Err
 }
 
 /// What a proposal shows besides its fields.
-fn details(proposal: &ProposalView<'_>) -> Value {
-    let mut links = proposal.clusters.clone();
+fn details(view: &ProposalView<'_>) -> Value {
+    let proposal = view.proposal;
+    let mut links = view.clusters.clone();
     links.retain(|number| *number <= ROWS);
     links.sort_unstable();
     links.truncate(LINKS);
     context! {
-        diff => Serde(diff::diff(proposal.before, proposal.after)),
-        patch_lines => patch_lines(proposal.patch),
-        more_links => proposal.clusters.len() - links.len(),
+        diff => Serde(diff::diff(&proposal.before, &proposal.after)),
+        patch_lines => patch_lines(&proposal.patch),
+        more_links => view.clusters.len() - links.len(),
         // Clusters on the page that it allows.
         links,
     }

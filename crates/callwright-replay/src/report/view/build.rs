@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{
-    ByName, CallCounts, CallsView, ChangeView, ClusterView, ExampleView, JudgementView, LoopView,
-    ModelView, PieceView, ProposalView, ReadView, Time, ToolView, TroublePlace, TroubleView,
-    UnplacedView, View,
+    ByName, CallCounts, CallsView, ChangeView, ClusterView, ExampleView, LoopView, ModelView,
+    PieceView, ProposalView, ReadView, Time, ToolView, TroublePlace, TroubleView, UnplacedView,
+    View,
 };
 use crate::decide::ViolationKind;
 use crate::number;
@@ -195,11 +195,7 @@ fn clusters(report: &Report) -> Vec<ClusterView<'_>> {
             largest: cluster.largest,
             led_to: cluster.led_to,
             kind: (judgements.get(key)).map_or(ViolationKind::Unclear, |judgement| judgement.kind),
-            judgement: judgements.get(key).map(|judgement| JudgementView {
-                kind: judgement.kind,
-                score: judgement.score,
-                reasons: &judgement.reasons,
-            }),
+            judgement: judgements.get(key).copied(),
             proposals: proposals.remove(key).unwrap_or_default(),
             examples: examples(&cluster.examples),
             of,
@@ -218,25 +214,12 @@ fn proposals<'r>(
             Proof::Proved(how) => (true, how),
             Proof::NotProved(why) => (false, why),
         };
+        let clusters = proposal.clusters.iter();
         ProposalView {
-            number: proposal.number,
-            tool: &proposal.tool,
-            side: proposal.side,
-            change: proposal.change,
-            title: &proposal.title,
-            kind: proposal.kind,
-            clusters: (proposal.clusters.iter())
+            proposal,
+            clusters: clusters
                 .filter_map(|key| numbers.get(key).copied())
                 .collect(),
-            pointer: &proposal.pointer,
-            before: &proposal.before,
-            after: &proposal.after,
-            patch: &proposal.patch,
-            accepts: proposal.accepts,
-            accepts_bugs: proposal.accepts_bugs,
-            is_estimate: proposal.is_estimate,
-            touches: proposal.touches,
-            shared_by: proposal.shared_by,
             proved,
             proof,
         }

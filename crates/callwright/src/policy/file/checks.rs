@@ -58,10 +58,7 @@ fn check(
             "code" => code = name(reader, entry),
             "detail" => detail = reader.text(entry, SENTENCE),
             "hint" => hint = reader.text(entry, SENTENCE),
-            "next" => {
-                let known = Next::ALL.map(|next| (next.name(), next));
-                next = reader.choice(entry, &known);
-            }
+            "next" => next = reader.choice(entry, &Next::ALL),
             _ => reader.unknown(entry, Section::Check),
         }
     }

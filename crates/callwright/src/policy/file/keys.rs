@@ -104,7 +104,7 @@ const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("pollers", &[Loops], pollers),
     ("volatile", &[Loops], volatile),
     ("remember_results", &[Loops], |r, e, to| set(&mut to.admission.remember_results, r.flag(e))),
-    ("when_away", &[Loops], |r, e, to| set(&mut to.admission.when_away, r.choice(e, &WHEN_AWAY))),
+    ("when_away", &[Loops], |r, e, to| set(&mut to.admission.when_away, r.choice(e, &WhenAway::ALL))),
     ("unknown", &[Budget], |r, e, to| set(&mut to.admission.budget, r.number(e, 1, ""))),
     ("read", &[Budget], |r, e, to| set(&mut to.admission.budget_read, r.number(e, 1, ""))),
     ("write", &[Budget], |r, e, to| set(&mut to.admission.budget_write, r.number(e, 1, ""))),
@@ -112,12 +112,6 @@ const KEYS: &[(&str, &[Section], ReadKey)] = &[
     ("detect", &[Output], |r, e, to| to.own.output.detect = Some(detectors(r, e))),
     ("max_bytes", &[Output], |r, e, to| to.own.output.max_bytes = r.size(e, FEWEST_BYTES..=MOST_BYTES)),
     ("transient", &[Output], |r, e, to| to.own.output.transient = transient_words(r, e)),
-];
-
-const WHEN_AWAY: [(&str, WhenAway); 3] = [
-    ("by_effect", WhenAway::ByEffect),
-    ("open", WhenAway::Open),
-    ("closed", WhenAway::Closed),
 ];
 
 /// One row per table that can be mistaken for another: its name in [`known_keys`], and where a key that is only known there
@@ -430,9 +424,7 @@ fn advice(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Advice {
             break;
         }
         let lines = lines(reader, &entry);
-        let mut classes = Class::ALL.into_iter();
-        let class = classes.find(|class| class.name() == entry.key);
-        advice = match (class, Code::from_name(entry.key)) {
+        advice = match (Class::from_name(entry.key), Code::from_name(entry.key)) {
             (Some(class), _) => advice.for_class(class, lines),
             (None, Some(code)) => advice.for_code(code, lines),
             (None, None) => {
@@ -445,7 +437,7 @@ fn advice(reader: &mut PolicyReader, entry: &FileEntry<'_>) -> Advice {
 }
 
 fn unknown_subject(reader: &mut PolicyReader, entry: &FileEntry<'_>) {
-    let classes = Class::ALL.map(Class::name);
+    let classes = Class::ALL.map(|(name, _)| name);
     let near = nearest(entry.key, classes, 1).into_iter().next();
     let near = near.or_else(|| Code::nearest(entry.key).into_iter().next());
     let key = snippet(entry.key, SHOWN);

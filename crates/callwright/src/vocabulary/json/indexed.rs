@@ -48,10 +48,7 @@ impl<'v, 'a> Indexed<'v, 'a> {
         Indexed {
             root,
             objects: RefCell::default(),
-            last: RefCell::new(Trail {
-                pointer: String::new(),
-                values: Vec::new(),
-            }),
+            last: RefCell::default(),
         }
     }
 

@@ -100,8 +100,9 @@ impl<'a> Value<'a> {
             .map(|(_, value)| value)
     }
 
-    /// Takes the member `key` out of an object.
-    pub(crate) fn take(&mut self, key: &str) -> Option<Value<'a>> {
+    /// Takes the member `key` out of an object. The order of the others is not kept. For the sibling crates.
+    #[doc(hidden)]
+    pub fn take(&mut self, key: &str) -> Option<Value<'a>> {
         match self {
             Value::Object(members) => {
                 let at = members.iter().position(|(name, _)| name == key)?;

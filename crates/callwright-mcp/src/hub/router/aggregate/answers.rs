@@ -29,16 +29,15 @@ impl Routing<'_, '_> {
         let is_open = |part: &ServerPart| part.server == server && !part.is_done;
         if let Some(at) = aggregate.parts.iter().position(is_open) {
             let mut part = aggregate.parts.remove(at);
-            self.take_answer(number, &mut aggregate, &mut part, message, outcome);
+            self.take_answer(&mut aggregate, &mut part, message, outcome);
             aggregate.parts.insert(at, part);
-            self.ask_next(number, &mut aggregate);
+            self.ask_next(&mut aggregate);
         }
-        self.keep_or_answer(number, aggregate);
+        self.keep_or_answer(aggregate);
     }
 
     fn take_answer(
         &mut self,
-        number: u64,
         aggregate: &mut Aggregate,
         part: &mut ServerPart,
         message: Option<&[u8]>,
@@ -51,6 +50,7 @@ impl Routing<'_, '_> {
         };
         match (taken, &aggregate.kind) {
             (Ok(Some(cursor)), AggregateKind::List(list)) => {
+                let number = aggregate.number;
                 let id = own_id(number, part.server, part.pages.len());
                 let meta = aggregate.meta.as_deref();
                 let request = own_messages::page_request(list.method(), &id, Some(&cursor), meta);
@@ -154,9 +154,9 @@ impl Routing<'_, '_> {
         }
     }
 
-    pub(super) fn keep_or_answer(&mut self, number: u64, aggregate: Aggregate) {
+    pub(super) fn keep_or_answer(&mut self, aggregate: Aggregate) {
         if !aggregate.parts.iter().all(|part| part.is_done) {
-            self.state.aggregates.insert(number, aggregate);
+            self.state.aggregates.insert(aggregate.number, aggregate);
         } else if !aggregate.is_answered {
             self.answer(&aggregate);
         }
