@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use callwright::Policy;
-use callwright::wire::read_tools;
 use callwright_replay::report::{self, Report};
-use callwright_replay::run::{ReplaySettings, Run, replay_records};
+use callwright_replay::run::{DeclaredTools, ReplaySettings, Run, replay_records};
 use callwright_replay::source;
 use callwright_replay::summary::Summary;
 use napi::bindgen_prelude::{AsyncTask, Buffer};
@@ -44,7 +43,7 @@ fn settings(
     part: Option<String>,
 ) -> Result<ReplaySettings> {
     let tools = tools
-        .map(|tools| read_tools(&tools.0))
+        .map(|tools| DeclaredTools::read(&tools.0))
         .transpose()
         .map_err(thrown)?;
     let policy = policy

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 use std::vec;
 
-use callwright::{Policy, wire};
+use callwright::Policy;
 use callwright_replay::report::{self, PageHeader, Report, WrittenFiles};
-use callwright_replay::run::{ReplaySettings, Run, RunError, replay_records};
+use callwright_replay::run::{DeclaredTools, ReplaySettings, Run, RunError, replay_records};
 use callwright_replay::source::find;
 use callwright_replay::summary::Merged;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -181,7 +181,7 @@ pub(crate) fn replay(
     let stop = Arc::new(AtomicBool::new(false));
     let policy = policy.map(Policy::from_toml).transpose().map_err(told)?;
     let settings = ReplaySettings {
-        tools: tools.map(wire::read_tools).transpose().map_err(told)?,
+        tools: tools.map(DeclaredTools::read).transpose().map_err(told)?,
         policy: policy.unwrap_or_default(),
         part,
         workers,

@@ -108,16 +108,33 @@ pub(crate) fn read_tools_text(path: &Path) -> Result<String> {
 
 /// Parses the tools in a file's text. If there are none, warns with the consequence (`without`).
 pub(crate) fn read_tools(path: &Path, text: &str, without: &str) -> Result<Vec<ToolSpec>> {
+    let mut tools = Vec::new();
+    read_each_tool(path, text, without, |tool| tools.push(tool))?;
+    Ok(tools)
+}
+
+/// The same, one by one.
+pub(crate) fn read_each_tool(
+    path: &Path,
+    text: &str,
+    without: &str,
+    mut each: impl FnMut(ToolSpec),
+) -> Result<()> {
     let place = || format!("in the tool file {}", shown(path));
-    let tools = callwright::wire::read_tools(text).with_context(place)?;
-    if tools.is_empty() {
+    let mut is_empty = true;
+    callwright::wire::read_each_tool(text, |tool| {
+        is_empty = false;
+        each(tool);
+    })
+    .with_context(place)?;
+    if is_empty {
         let text = format!(
             "the tool file {} contains no tools, so {without}",
             shown(path)
         );
         say("warning", &text);
     }
-    Ok(tools)
+    Ok(())
 }
 
 pub(crate) fn read_policy(path: &Path) -> Result<Policy> {

@@ -21,7 +21,7 @@ use traffic::{Family, Format, Settings, World};
 
 fn settings(world: &World) -> ReplaySettings {
     ReplaySettings {
-        tools: Some(read_tools(&world.tools_file).expect("tools")),
+        tools: Some(read_tools(&world.tools_file).expect("tools").into()),
         ..ReplaySettings::default()
     }
 }

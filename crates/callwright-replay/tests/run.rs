@@ -15,7 +15,7 @@ const TOOLS: &str = r#"[{"name": "search", "inputSchema": {
 
 fn settings() -> ReplaySettings {
     ReplaySettings {
-        tools: Some(read_tools(TOOLS).expect("tools")),
+        tools: Some(read_tools(TOOLS).expect("tools").into()),
         ..ReplaySettings::default()
     }
 }
@@ -85,7 +85,7 @@ fn many_tools_judge_as_few_do() {
         let other = serde_json::json!({"name": "other", "description": description});
         tools.extend(read_tools(&other.to_string()).expect("a tool"));
         let settings = ReplaySettings {
-            tools: Some(tools),
+            tools: Some(tools.into()),
             ..ReplaySettings::default()
         };
         let mut run = Run::new(find(&[&path]).expect("a file"), settings).expect("a run");

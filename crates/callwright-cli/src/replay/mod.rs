@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use callwright::repair::RepairPolicy;
 use callwright::{Policy, ToolSpec};
-use callwright_replay::run::{Checkpoint, ReplaySettings, Run, SettingsDigest};
+use callwright_replay::run::{Checkpoint, DeclaredTools, ReplaySettings, Run, SettingsDigest};
 use callwright_replay::source;
 use callwright_replay::summary::{Merged, Summary};
 
@@ -195,15 +195,23 @@ fn settings(arguments: &RunArguments) -> Result<(ReplaySettings, Option<String>)
     let policy = sources.policy("--policy", policy.as_deref())?;
     let tools = tools.as_deref();
     let tools = tools
-        .map(|path| sources.tools("--tools", path))
+        .map(|path| {
+            let mut declared = DeclaredTools::default();
+            let text = sources.tools("--tools", path, |tool| declared.push(tool))?;
+            anyhow::Ok((declared, text))
+        })
         .transpose()?;
-    let (tools, text) = tools.unzip();
+    let (tools, text): (Option<DeclaredTools>, Option<String>) = tools.unzip();
     let against = match (against, against_policy) {
         (None, None) => None,
         (other_tools, other_policy) => {
-            let other_tools = match (other_tools, &tools) {
-                (Some(path), _) => sources.tools("--against", path)?.0,
-                (None, Some(tools)) => tools.clone(),
+            let other_tools = match (other_tools, &text) {
+                (Some(path), _) => {
+                    let mut other = Vec::new();
+                    sources.tools("--against", path, |tool| other.push(tool))?;
+                    other
+                }
+                (None, Some(text)) => callwright::wire::read_tools(text)?,
                 (None, None) => {
                     bail!(
                         "--against-policy compares policies for the tools of --tools; add --tools"
@@ -236,11 +244,12 @@ struct Sources {
 }
 
 impl Sources {
-    fn tools(&mut self, option: &str, path: &Path) -> Result<(Vec<ToolSpec>, String)> {
+    /// Passes on the tools of a file, and returns its text.
+    fn tools(&mut self, option: &str, path: &Path, each: impl FnMut(ToolSpec)) -> Result<String> {
         let text = input::read_tools_text(path)?;
         self.digest.add(option, text.as_bytes());
-        let tools = input::read_tools(path, &text, "every call is of an unknown tool")?;
-        Ok((tools, text))
+        input::read_each_tool(path, &text, "every call is of an unknown tool", each)?;
+        Ok(text)
     }
 
     fn policy(&mut self, option: &str, path: Option<&Path>) -> Result<Policy> {

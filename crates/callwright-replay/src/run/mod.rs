@@ -7,6 +7,7 @@
 mod against;
 mod checkpoint;
 mod counts;
+mod declared;
 mod engine;
 mod records;
 mod sighting;
@@ -23,6 +24,7 @@ use std::sync::{Arc, Mutex};
 use callwright::{Policy, ToolSpec};
 
 pub use self::checkpoint::{Checkpoint, CheckpointError, SettingsDigest};
+pub use self::declared::DeclaredTools;
 pub use self::records::replay_records;
 pub use self::tools::ToolSet;
 pub(crate) use self::turn::AwaitedCall;
@@ -40,7 +42,7 @@ const LEG_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct ReplaySettings {
     /// The tools; `None` uses those that the log itself declares.
-    pub tools: Option<Vec<ToolSpec>>,
+    pub tools: Option<DeclaredTools>,
     /// The policy.
     pub policy: Policy,
     /// Other tools, or another policy, to compare with.

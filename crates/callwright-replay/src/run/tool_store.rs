@@ -16,6 +16,7 @@ use callwright::{Call, Error, Policy, ToolSpec};
 use memchr::memmem::Finder;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::declared::PackedSpec;
 use super::tools::{ToolSet, declaration};
 use crate::judge::Judge;
 use crate::read::{Reader, Reading, RecordPlace};
@@ -72,39 +73,6 @@ struct KnownTools {
     compiled: CompiledSets,
 }
 
-/// A declaration with its schemas as JSON text: parsed, they take ten times as much memory.
-#[derive(Debug, PartialEq)]
-struct PackedSpec {
-    rest: ToolSpec,
-    schemas: [Option<Box<str>>; 2],
-}
-
-impl PackedSpec {
-    fn new(mut spec: ToolSpec) -> Self {
-        let schemas = [spec.input_schema.take(), spec.output_schema.take()];
-        PackedSpec {
-            rest: spec,
-            schemas: schemas.map(|schema| Some(schema?.to_string().into())),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        let rest = self.rest.name.len() + self.rest.description.as_ref().map_or(0, String::len);
-        let schemas = self.schemas.iter().flatten().map(|schema| schema.len());
-        rest + schemas.sum::<usize>()
-    }
-
-    fn unpacked(&self) -> ToolSpec {
-        let mut spec = self.rest.clone();
-        let [input, output] = self.schemas.each_ref().map(|schema| {
-            let schema: Option<serde_json::Value> = serde_json::from_str(schema.as_ref()?).ok();
-            schema.map(Arc::new)
-        });
-        (spec.input_schema, spec.output_schema) = (input, output);
-        spec
-    }
-}
-
 /// Sets of tools by a hash, as many as there is room for; the oldest are dropped first.
 #[derive(Debug, Default)]
 struct CompiledSets {
@@ -147,16 +115,14 @@ impl ToolStore {
     /// # Errors
     /// Fails if two tools have the same name.
     pub(super) fn given(
-        tools: Vec<ToolSpec>,
+        tools: Vec<PackedSpec>,
         policy: Policy,
         ledger: Arc<dyn Ledger>,
     ) -> Result<Self, Error> {
         let mut store = ToolStore::of_log(policy, ledger);
-        let names = tools.iter().map(only_named).collect();
+        let names = tools.iter().map(|tool| only_named(&tool.rest)).collect();
         store.given = Some(Arc::new(store.compile(names, false)?));
-        let packed = tools
-            .into_iter()
-            .map(|tool| (tool.name.clone(), PackedSpec::new(tool)));
+        let packed = tools.into_iter().map(|it| (it.rest.name.clone(), it));
         store.known().newest = packed.collect();
         Ok(store)
     }

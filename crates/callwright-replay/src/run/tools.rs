@@ -13,12 +13,10 @@ use callwright::wire::{self, Provider};
 use callwright::{Error, Policy, ToolSpec};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::declared::DeclaredTools;
 use super::tool_store::ToolStore;
 use crate::judge::Judge;
 use crate::summary::{Summary, ToolSummary, Version};
-
-/// How many bytes of given declarations are compiled at once. A thousand tools have this many, and take about 50 MB.
-const MOST_AT_ONCE: usize = 1024 * 1024;
 
 /// How many bytes of compiled schemas the two gates of a judge share, which is more than these declarations take. The
 /// process-wide cache would keep them after the run, while the report is made.
@@ -36,15 +34,13 @@ pub(super) enum Tools {
 impl Tools {
     /// Tools that were given.
     pub(super) fn given(
-        tools: Vec<ToolSpec>,
+        tools: DeclaredTools,
         policy: Policy,
         ledger: Arc<dyn Ledger>,
     ) -> Result<Self, Error> {
-        let bytes: usize = tools.iter().map(|tool| declaration(tool).len()).sum();
-        Ok(if bytes > MOST_AT_ONCE {
-            Tools::Stored(Box::new(ToolStore::given(tools, policy, ledger)?))
-        } else {
-            Tools::Given(Arc::new(ToolSet::new(tools, &policy, ledger)?))
+        Ok(match tools.into_specs() {
+            Ok(tools) => Tools::Given(Arc::new(ToolSet::new(tools, &policy, ledger)?)),
+            Err(tools) => Tools::Stored(Box::new(ToolStore::given(tools, policy, ledger)?)),
         })
     }
 

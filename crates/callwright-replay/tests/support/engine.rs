@@ -13,7 +13,7 @@ use callwright_replay::summary::Summary;
 /// Replays a log with this many workers, or one per core if `None`.
 pub(crate) fn replay(tools: Vec<ToolSpec>, log: &Path, workers: Option<NonZero<usize>>) -> Summary {
     let settings = ReplaySettings {
-        tools: Some(tools),
+        tools: Some(tools.into()),
         workers,
         ..ReplaySettings::default()
     };

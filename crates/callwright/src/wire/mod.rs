@@ -67,7 +67,7 @@ pub use streamed::{
     AnswerReader, EnvelopeDefect, Extent, Site, SiteRole, StreamedAnswer, StreamedCall,
     StreamedChoice, StreamedText,
 };
-pub use tools::{declare, read_tools};
+pub use tools::{declare, read_each_tool, read_tools};
 pub use verdict_line::VerdictLine;
 pub(crate) use verdict_line::{ToldFailure, write_edits, write_notice};
 

@@ -42,8 +42,17 @@ pub fn declare(provider: Provider, tool: &ToolSpec) -> Json {
 /// Fails if the text is not JSON, or an entry is not a tool or has no name; the error names the entry.
 pub fn read_tools(text: &str) -> Result<Vec<ToolSpec>, Error> {
     let mut tools = Vec::new();
-    read_entry(read(text)?, "the file", &mut tools)?;
+    read_each_tool(text, |tool| tools.push(tool))?;
     Ok(tools)
+}
+
+/// The same for a text with many tools: they are passed on one by one. Parsed, all of them take ten times as much memory as
+/// their text.
+///
+/// # Errors
+/// See [`read_tools`]; the tools before the error have been passed on.
+pub fn read_each_tool(text: &str, mut each: impl FnMut(ToolSpec)) -> Result<(), Error> {
+    read_entry(read(text)?, "the file", &mut each)
 }
 
 /// The members of an object, each unparsed.
@@ -73,7 +82,7 @@ pub fn output_schema_keys() -> impl Iterator<Item = &'static str> {
     keys(|own| own.output_schema)
 }
 
-fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Result<(), Error> {
+fn read_entry(entry: &RawValue, place: &str, each: &mut impl FnMut(ToolSpec)) -> Result<(), Error> {
     match kind_of(entry) {
         "an array" => {
             let entries: Vec<&RawValue> = read(entry.get())?;
@@ -82,7 +91,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
                     "the file" => format!("tools[{at}]"),
                     outer => format!("{outer}[{at}]"),
                 };
-                read_entry(entry, &inner, tools)?;
+                read_entry(entry, &inner, each)?;
             }
             Ok(())
         }
@@ -94,12 +103,12 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
                     "the file" => key.to_owned(),
                     outer => format!("{outer}.{key}"),
                 };
-                return read_entry(entry[key], &inner, tools);
+                return read_entry(entry[key], &inner, each);
             }
             // A complete JSON-RPC response to `tools/list`.
             let result = entry.get("result");
             if let Some(result) = result.filter(|result| kind_of(result) == "an object") {
-                return read_entry(result, place, tools);
+                return read_entry(result, place, each);
             }
             if entry.contains_key("jsonrpc") && entry.contains_key("error") {
                 return Err(ErrorKind::ErrorAnswer.into());
@@ -114,7 +123,7 @@ fn read_entry(entry: &RawValue, place: &str, tools: &mut Vec<ToolSpec>) -> Resul
             if is_hosted(&entry) {
                 return Ok(());
             }
-            tools.push(read_tool(entry, place)?);
+            each(read_tool(entry, place)?);
             Ok(())
         }
         found => Err(ErrorKind::NotATool {
