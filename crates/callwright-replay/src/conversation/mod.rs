@@ -6,8 +6,10 @@
 
 mod waiting;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
+
+use ahash::{AHashMap, AHashSet};
 
 pub(crate) use self::waiting::{FaultyCalls, Saved};
 use crate::run::AwaitedCall;
@@ -163,8 +165,8 @@ pub(crate) fn add_effects(faults: &Faults, led_to: LedTo, effects: &mut Vec<Effe
 /// older half is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct ShownCalls {
-    young: HashSet<u64>,
-    old: HashSet<u64>,
+    young: AHashSet<u64>,
+    old: AHashSet<u64>,
 }
 
 impl ShownCalls {
@@ -199,7 +201,7 @@ impl ShownCalls {
 /// Calls whose results are in other records, by a hash of conversation and id.
 #[derive(Debug, Default)]
 pub(crate) struct Unanswered {
-    calls: HashMap<u64, AwaitedCall>,
+    calls: AHashMap<u64, AwaitedCall>,
     order: VecDeque<u64>,
     bytes: usize,
 }

@@ -17,8 +17,8 @@ use crate::conversation::Effect;
 use crate::judge::{Fault, JudgedCall, JudgedResult, measure};
 use crate::seen::{At, short};
 use crate::summary::{
-    Cluster, Combination, Example, Merge, Parameter, Stopped, Summary, Tally, ToolSummary, Version,
-    earliest, larger,
+    Bounded, Cluster, Combination, Example, MODELS, Merge, Parameter, Stopped, Summary, Tally,
+    ToolSummary, Version, earliest, larger,
 };
 
 /// One valid call in this many is sampled, to see which values are in use. Fewer would miss rare parameters, more would
@@ -73,6 +73,8 @@ struct ToolCounts {
     tool: Arc<KnownTool>,
     summary: ToolSummary,
     version: Version,
+    /// Added to those of the tool and to those of all calls in the end.
+    models: Bounded<String, Tally, MODELS>,
 }
 
 /// See the module.
@@ -101,7 +103,7 @@ impl Counts {
         let CallFacts {
             at, session, tally, ..
         } = facts;
-        self.tally(facts);
+        self.tally(tool, facts);
         if let Some(time) = at.time {
             let input = &mut self.summary.input;
             input.first = earliest(input.first, Some(time));
@@ -126,21 +128,20 @@ impl Counts {
         if let Some(session) = session {
             counts.summary.sessions.add(*session);
         }
-        if let Some(model) = facts.model() {
-            let models = &mut counts.summary.models;
-            models.update(model, |count: &mut u64| *count += 1);
-        }
     }
 
     /// Adds to the counts of all calls, over time and by model.
-    fn tally(&mut self, facts: &CallFacts<'_>) {
+    fn tally(&mut self, tool: Option<&Arc<KnownTool>>, facts: &CallFacts<'_>) {
         let tally = facts.tally;
         self.summary.calls.absorb(tally);
         if let Some(time) = facts.at.time {
             self.summary.time.add(time, tally);
         }
         if let Some(model) = facts.model() {
-            let models = &mut self.summary.models;
+            let models = match tool {
+                Some(tool) => &mut self.tool(tool).models,
+                None => &mut self.summary.models,
+            };
             models.update(model, |known: &mut Tally| known.absorb(tally));
         }
     }
@@ -151,6 +152,7 @@ impl Counts {
             tool: Arc::clone(tool),
             summary: ToolSummary::default(),
             version: Version::default(),
+            models: Bounded::default(),
         })
     }
 
@@ -253,7 +255,7 @@ impl Counts {
         result_bytes: u64,
         shown: String,
     ) {
-        self.tally(facts);
+        self.tally(tool, facts);
         if let Some(tool) = tool {
             self.tool(tool).summary.tally.absorb(facts.tally);
         }
@@ -296,6 +298,10 @@ impl Counts {
                 };
                 counts.summary.versions.add(declared.hash.clone(), version);
             }
+            for (model, tally) in counts.models.iter() {
+                counts.summary.models.add(model.clone(), tally.calls);
+            }
+            self.summary.models.absorb(counts.models);
             let sessions = counts.summary.sessions.clone();
             self.summary.sessions.absorb(sessions);
             self.summary.tools.add(name.clone(), counts.summary);

@@ -129,9 +129,10 @@ impl Shared {
                 let owned = call.answer.take_if(|_| self.against.is_none());
                 let answer = owned.map(Cow::Owned);
                 let answer = answer.or_else(|| sighting.answer().map(Cow::Borrowed));
-                let (Some(prepared), Sighted::Call { seen, .. }) =
-                    (prepare(&sighting, answer), &sighting.what)
-                else {
+                let Sighted::Call { seen, .. } = &sighting.what else {
+                    continue;
+                };
+                let Some(prepared) = prepare(&sighting, answer) else {
                     continue;
                 };
                 self.count_call(&sighting, seen, &prepared, counts);
