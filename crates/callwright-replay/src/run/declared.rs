@@ -56,7 +56,9 @@ impl DeclaredTools {
 impl From<Vec<ToolSpec>> for DeclaredTools {
     fn from(tools: Vec<ToolSpec>) -> Self {
         let mut declared = DeclaredTools::default();
-        tools.into_iter().for_each(|tool| declared.push(tool));
+        for tool in tools {
+            declared.push(tool);
+        }
         declared
     }
 }

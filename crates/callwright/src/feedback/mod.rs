@@ -235,7 +235,7 @@ impl Feedback {
             received: &issue.received,
             message: sentences::issue_message(issue, self.max_chars),
             suggestion: issue.suggestion.as_ref(),
-            branch: issue.branch.as_ref(),
+            branch: issue.branch.as_deref(),
         }
     }
 

@@ -122,7 +122,7 @@ fn list_of_one(
     let items = node.and_then(|node| node.get("items"));
     let allowed = items.and_then(|items| schema.follow(items).get("enum")?.as_array());
     let is_allowed = allowed.is_none_or(|allowed| allowed.iter().any(|value| value == text));
-    (holds_one && is_allowed).then(|| Correction::Value(Schema::from(vec![text])))
+    (holds_one && is_allowed).then(|| Correction::Value(Box::new(vec![text].into())))
 }
 
 fn near_value_at<'s>(

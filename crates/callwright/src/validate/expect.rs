@@ -3,9 +3,9 @@
 //! Takes a node of a schema; returns the shortest [`Expected`] that tells a model what to send. Never produces text.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ahash::AHashMap;
 use serde_json::{Map, Number, Value as Schema};
 
 use super::schema::CompiledSchema;
@@ -16,7 +16,7 @@ use crate::vocabulary::{Comparison, Expected, SchemaType, Unit};
 pub(super) struct Expectations<'s> {
     schema: &'s CompiledSchema,
     /// Expectations that copy a part of the schema, by the address of the part: hundreds of objections may refer to one.
-    known: RefCell<AHashMap<usize, Expected>>,
+    known: RefCell<BTreeMap<usize, Expected>>,
 }
 
 impl<'s> Expectations<'s> {

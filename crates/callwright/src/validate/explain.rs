@@ -151,7 +151,7 @@ impl<'x> IssueCollector<'x> {
 
     fn push(&mut self, mut issue: Issue, branch: Option<&BranchChoice>, owner: Path) {
         if self.found.len() < MOST_ISSUES {
-            issue.branch = branch.cloned();
+            issue.branch = branch.cloned().map(Box::new);
             self.found.push(LocatedIssue { issue, owner });
         }
     }

@@ -5,6 +5,7 @@
 //! that it belongs to.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ahash::AHashSet;
@@ -49,7 +50,7 @@ pub(crate) struct Properties<'s> {
     /// Parts that were visited, by their address: references may lead to one from many places. Most schemas have one, so the
     /// first is stored separately.
     first: Option<usize>,
-    seen: AHashSet<usize>,
+    seen: BTreeSet<usize>,
     patterns: Vec<&'s str>,
     /// Computed on demand.
     names: OnceCell<Vec<&'s str>>,
@@ -123,7 +124,7 @@ impl<'s> Properties<'s> {
             schema,
             maps: Vec::new(),
             first: None,
-            seen: AHashSet::new(),
+            seen: BTreeSet::new(),
             patterns: Vec::new(),
             names: OnceCell::new(),
         };
@@ -172,8 +173,6 @@ impl<'s> Properties<'s> {
     }
 
     fn collect_all(&mut self, parts: impl IntoIterator<Item = &'s Schema>, depth_left: usize) {
-        let parts = parts.into_iter();
-        self.seen.reserve(parts.size_hint().0);
         for part in parts {
             self.collect(self.schema.follow(part), Approach::All, depth_left - 1);
         }

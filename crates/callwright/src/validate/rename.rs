@@ -3,6 +3,7 @@
 //! Takes the issues of a call and reduces them: the missing key's issue names the key that was used instead, and the unknown
 //! key's own issue is removed. Only names are compared; the value may still be wrong.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ahash::{AHashMap, AHashSet};
@@ -87,7 +88,7 @@ fn similar_keys<'v>(
 ) -> Vec<Pair> {
     let (missing, unknown) = keys;
     let mut pairs = Vec::new();
-    let mut of_object: AHashMap<Path, Range<usize>> = AHashMap::new();
+    let mut of_object: BTreeMap<Path, Range<usize>> = BTreeMap::new();
     let is_missing = |located: &&LocatedIssue| located.issue.code == IssueCode::Required;
     for LocatedIssue { issue, owner } in found.iter().filter(is_missing).take(MOST_KEYS) {
         let place = issue.path.parent();

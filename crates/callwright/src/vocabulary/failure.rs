@@ -228,7 +228,7 @@ impl Failure {
             for issue in issues.iter_mut().filter(silent) {
                 issue.suggestion = Some(match &edit.after {
                     Value::String(text) => Correction::Use(text.clone().into_owned()),
-                    other => Correction::Value(other.into()),
+                    other => Correction::Value(Box::new(other.into())),
                 });
             }
         }

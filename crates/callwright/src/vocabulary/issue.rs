@@ -22,9 +22,10 @@ pub struct Issue {
     pub received: Received,
     /// What was probably meant.
     pub suggestion: Option<Correction>,
-    /// Why this branch is reported and not the others, if the schema offers alternatives.
+    /// Why this branch is reported and not the others, if the schema offers alternatives. Boxed, like other rare parts: issues
+    /// are moved around.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<BranchChoice>,
+    pub branch: Option<Box<BranchChoice>>,
     /// The list that contains the place, if the same objection to each of its items may share a line.
     #[serde(skip)]
     pub(crate) item: Option<ItemPlace>,
@@ -307,7 +308,7 @@ pub enum Correction {
     /// Use this key, or this text.
     Use(String),
     /// Use this value.
-    Value(serde_json::Value),
+    Value(Box<serde_json::Value>),
     /// Leave it out: the call is complete without this key.
     LeaveOut,
     /// Rename a key.

@@ -1,6 +1,7 @@
 //! Looks up many paths in one value; large objects are indexed, not searched.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use ahash::AHashMap;
 
@@ -16,7 +17,7 @@ const FEW_KEYS: usize = 32;
 pub(crate) struct Indexed<'v, 'a> {
     root: &'v Value<'a>,
     /// The members of large objects, by the address of their object.
-    objects: RefCell<AHashMap<usize, AHashMap<&'v str, &'v Value<'a>>>>,
+    objects: RefCell<BTreeMap<usize, AHashMap<&'v str, &'v Value<'a>>>>,
     last: RefCell<Trail<'v, 'a>>,
 }
 
