@@ -70,7 +70,7 @@ rules! {
     types::string_from_scalar = Lossless, 1, Destroys;
     /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
     values::enum_spelling = Lossless, 1, Destroys;
-    /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
+    /// A key in another spelling, `file_path` or `filepath` for `filePath`, is written as the schema does.
     keys::key_spelling = Lossless, 1, Destroys;
     /// A date or a time with other separators, `2026/01/31`, is written as its format requires.
     values::date_separators = Lossless, 1, Destroys;
