@@ -59,7 +59,7 @@ impl ToolSpec {
     /// a tool only adds something is not enough, and a hint that it only reads is believed if the name says that it looks
     /// something up (`list_deleted_files`).
     pub fn may_destroy(&self) -> bool {
-        let by_name = || says_destroy(&self.name) || runs_anything(&self.name);
+        let by_name = || says_destroy(&self.name) || says_run(&self.name);
         match (self.effect, self.declared_by) {
             (Effect::Destructive, _) => true,
             (Effect::Read | Effect::Write, DeclaredBy::Operator) => false,
@@ -162,7 +162,7 @@ const EDITING_WORDS: &[&str] = &[
 const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
 
 /// Whether a name implies that it runs whatever it is given, the effect of which nothing declares.
-fn runs_anything(name: &str) -> bool {
+pub(crate) fn says_run(name: &str) -> bool {
     let name = FoldedName::new(name);
     name.words().any(|word| RUNNING_WORDS.contains(&word))
 }

@@ -37,7 +37,7 @@ pub use code::{Class, Code, CodeRow, Next, TABLE};
 pub(crate) use edit::EditKind;
 pub use edit::{Edit, Grade, Trial};
 pub use effect::{DeclaredBy, Effect};
-pub(crate) use effect::{LOOKING, says_destroy};
+pub(crate) use effect::{LOOKING, says_destroy, says_run};
 pub use failure::{Cause, Cut, Failure};
 pub(crate) use identity::hash;
 pub use identity::{Digest, Fingerprint, Outcome, Success};
