@@ -10,7 +10,7 @@
 
 use callwright::repair::{Grade, RepairPolicy};
 use callwright::rescue::Message;
-use callwright::tool::Effect;
+use callwright::tool::{Effect, Tool};
 use callwright::{Call, Gate, ToolSpec, Verdict};
 use serde_json::{Value, json};
 
@@ -80,7 +80,9 @@ fn rescued(gate: &Gate, text: &str) -> Option<Value> {
     let [call] = rescued.calls.as_slice() else {
         return None;
     };
-    passed(&gate.judge(call)).inspect(|_| assert!(call.tool.ends_with(TOOL), "{text}"))
+    let verdict = gate.judge(call);
+    let tool = verdict.tool().map(Tool::name);
+    passed(&verdict).inspect(|_| assert_eq!(tool, Some(TOOL), "{text}"))
 }
 
 /// How many texts were repaired, out of how many.

@@ -3,8 +3,8 @@
 //! Takes a value that the schema rejects; returns its content and the edits made to unwrap it. A name that is not the tool's, a
 //! second call, or any other key next to the two is left alone.
 
-use super::{Edit, liberties};
-use crate::json::{Path, Value, read_document};
+use super::{Edit, liberties, tolerant};
+use crate::json::{Path, Value};
 use crate::tool::Tool;
 use crate::vocabulary::envelope;
 use crate::vocabulary::nearest::same_spelling;
@@ -26,8 +26,9 @@ pub(super) fn opened(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, 
         inside = only;
     }
     match named(inside, tool) {
-        Some(arguments) => {
+        Some((arguments, read)) => {
             edits.push(liberties::ENVELOPE.edit(&Path::root(), tool.name(), ""));
+            edits.extend(read);
             Some((arguments, edits))
         }
         // If anything may be sent, the list may be what was meant.
@@ -49,8 +50,9 @@ const MOST_MEMBERS: usize = 8;
 /// How deep arguments in a text may be nested, as in the rules on values.
 const DEEPEST: usize = 64;
 
-/// The arguments next to the name of this tool, under keys that are not its own parameters.
-fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
+/// The arguments next to the name of this tool, under keys that are not its own parameters, and the liberties taken with their
+/// text.
+fn named(value: &Value<'_>, tool: &Tool) -> Option<(Value<'static>, Vec<Edit>)> {
     let members = value.as_object()?;
     let is_layer = |key: &str| {
         envelope::is_list_key(key)
@@ -68,7 +70,7 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
         && *key == tool.name()
         && !tool.has_parameter(key)
     {
-        return Some(inner.clone().into_owned());
+        return Some((inner.clone().into_owned(), Vec::new()));
     }
     let is_name = |key: &str| envelope::NAMES.contains(&key) || is_layer(key);
     if members.len() > MOST_MEMBERS || !members.iter().any(|(key, _)| is_name(key)) {
@@ -84,13 +86,14 @@ fn named(value: &Value<'_>, tool: &Tool) -> Option<Value<'static>> {
     if call.loses_argument(&|name| tool.may_take(name)) {
         return None;
     }
-    let arguments = match call.arguments? {
-        // The parser did not look for repeated keys in a text.
+    let (arguments, edits) = match call.arguments? {
         Value::String(text) => {
-            let read = read_document(&text, DEEPEST).ok()?;
-            (!read.has_duplicates).then(|| read.value.into_owned())?
+            let text = text.trim();
+            let reading = tolerant::read(text, 0, DEEPEST).ok()?;
+            let is_whole = reading.end == text.len() && Edit::are_lossless(&reading.edits);
+            is_whole.then_some((reading.value, reading.edits))?
         }
-        arguments => arguments,
+        arguments => (arguments, Vec::new()),
     };
-    matches!(arguments, Value::Object(_)).then_some(arguments)
+    matches!(arguments, Value::Object(_)).then_some((arguments, edits))
 }

@@ -22,7 +22,7 @@ pub(super) fn escape(text: &str, quote: char) -> TolerantResult<(Option<char>, u
         'n' => '\n',
         'r' => '\r',
         't' => '\t',
-        '\'' if quote == '\'' => '\'',
+        own if own == quote => own,
         'u' => {
             let decoded = unicode_escape(text.as_bytes()).map_err(|problem| match problem {
                 Problem::CutOff => NoReading::CutOff,
@@ -30,14 +30,35 @@ pub(super) fn escape(text: &str, quote: char) -> TolerantResult<(Option<char>, u
             });
             return decoded.map(|(decoded, length)| (Some(decoded), length));
         }
-        // Escapes of other languages, which may be meant.
-        '\'' | 'x' | 'N' | 'a' | 'v' | '\n' | '\r' | '0'..='9' => {
+        // Escapes of other languages, which may be meant. (`\a` and `\v` are control characters, which no path contains, and a
+        // backslash in front of them is only kept in a path.)
+        '\'' | 'x' | 'N' | '\n' | '\r' | '0'..='9' => {
             return Err(NoReading::Unclear);
         }
         'U' if text[2..].starts_with("000") => return Err(NoReading::Unclear),
         _ => return Ok((None, 1)),
     };
     Ok((Some(decoded), 1 + kind.len_utf8()))
+}
+
+/// Whether `\'` between these two parts of a text in double quotes can only be an apostrophe, as in Python and JavaScript. In
+/// front of a word the backslash may be there for a shell (`echo \'a\'`), and inside of one it may be an accent of LaTeX
+/// (`Poincar\'e`): only `user\'s`, `don\'t` and the like are clear, and `l\'eau`, `qu\'il`, `O\'Brien`.
+pub(super) fn is_apostrophe(before: &str, after: &str) -> bool {
+    const ENDINGS: [&str; 7] = ["s", "t", "d", "m", "re", "ve", "ll"];
+    const LONGEST_ELIDED: usize = 2;
+    let letters = before.chars().rev().take_while(|c| c.is_alphabetic());
+    let word = after.trim_start_matches(char::is_alphabetic);
+    let word = &after[..after.len() - word.len()];
+    match letters.take(LONGEST_ELIDED + 1).count() {
+        0 => false,
+        length => !word.is_empty() && (length <= LONGEST_ELIDED || ENDINGS.contains(&word)),
+    }
+}
+
+/// Whether a text has signs that programs and markup are made of: in them a backslash may matter.
+pub(super) fn may_be_code(text: &str) -> bool {
+    text.contains(['{', '}', '$', '|', '<', '>', '=', '`'])
 }
 
 /// Whether the backslashes of a text can only be those of a Windows path or a regular expression. Elsewhere they may be
@@ -63,8 +84,13 @@ fn is_pattern(written: &str) -> bool {
             continue;
         }
         match characters.next() {
-            // `Lon\don` contains a typing error, not a class.
-            Some(kind) if CLASSES.contains(&kind) && !after_letter => has_class = true,
+            // `Lon\don` contains a typing error, not a class; `import\s+` a class.
+            Some(kind)
+                if CLASSES.contains(&kind)
+                    && (!after_letter || characters.as_str().starts_with(['+', '*', '{'])) =>
+            {
+                has_class = true;
+            }
             Some(sign) if sign.is_ascii_punctuation() => {}
             _ => return false,
         }

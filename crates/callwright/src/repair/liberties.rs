@@ -23,7 +23,7 @@ macro_rules! liberties {
 }
 
 liberties! {
-    /// White space that JSON does not allow.
+    /// White space that JSON does not allow, also if it is written as an escape.
     WHITE_SPACE = "white_space", Lossless, Destroys;
     /// A comment of nothing but blanks, stars and dashes.
     EMPTY_COMMENT = "empty_comment", Lossless, Destroys;
@@ -34,6 +34,10 @@ liberties! {
     TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
     /// One missing comma between two members, after a string, a list or an object.
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
+    /// A line break instead of a comma between two members, after a number or a word.
+    LINE_FOR_COMMA = "line_for_comma", Lossless, Changes;
+    /// `=`, `=>` or a full-width colon between a key and its value, or a full-width comma between two values.
+    SEPARATOR = "separator", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
     /// A key without its first quote: it may lack more than that.
@@ -42,8 +46,10 @@ liberties! {
     LITERAL = "literal", Lossless, Destroys;
     /// An unescaped backslash in a path or a pattern.
     BACKSLASH = "backslash", Lossless, Destroys;
-    /// A string in single or typographic quotes.
+    /// A string in single, typographic or triple quotes, or one of several lines in backticks.
     SINGLE_QUOTES = "single_quotes", Lossless, Destroys;
+    /// An apostrophe with a backslash, `user\'s`, where nothing looks like a program.
+    APOSTROPHE = "apostrophe", Lossless, Changes;
     /// A line break or another control character in a string.
     RAW_CONTROL = "raw_control", Lossless, Destroys;
     /// Unescaped quotes inside a string.
@@ -70,6 +76,10 @@ liberties! {
     ENVELOPE = "envelope", Lossless, Destroys;
     /// Extra closing brackets and meaningless punctuation around the value.
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
+    /// A comma after the value, if the provider says that the response is complete.
+    OUTER_COMMA = "outer_comma", Lossless, Destroys;
+    /// An empty object directly in front of the value, if the tool does not accept it.
+    EMPTY_OBJECT = "empty_object", Lossless, Changes;
     /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;
     /// The same value repeated. Two payments may be meant, so the tool must read or be idempotent.

@@ -149,7 +149,8 @@ pub(crate) fn heal_text(
     trace: &mut Trace,
 ) -> Healing {
     let tool = terms.tool;
-    let (value, edits) = match extract::read(text, tool, max_depth) {
+    let (empty, text) = empty_object_in_front(text, tool);
+    let (value, mut edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(mut several) if is_only_call(&several, terms) => {
             several.edits.push(several.rest);
@@ -164,6 +165,7 @@ pub(crate) fn heal_text(
         }
         Extract::Nothing => return Healing::Hopeless,
     };
+    edits.splice(0..0, empty);
     heal_reading(&value, edits, terms, trace)
 }
 
@@ -217,6 +219,23 @@ pub(crate) fn heal_notation(
     heal_reading(arguments, read, terms, trace)
 }
 
+/// Splits off an empty object directly in front of another one, if the tool does not accept it: some clients begin a streamed
+/// call with it. A tool that does accept it may be meant to be called with it.
+fn empty_object_in_front<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, &'t str) {
+    let rest = text.trim_start().strip_prefix("{}").map(str::trim_start);
+    let is_empty_accepted = || {
+        let empty = Value::Object(Vec::new());
+        tool.schema().is_none_or(|schema| schema.accepts(&empty))
+    };
+    match rest {
+        Some(rest) if rest.starts_with('{') && !is_empty_accepted() => {
+            let edit = liberties::EMPTY_OBJECT.edit(&Path::root(), "{}", "");
+            (Some(edit), rest)
+        }
+        _ => (None, text),
+    }
+}
+
 /// The objection to the liberties taken while reading, at these stakes.
 fn forbidden(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Option<Healing> {
     let is = |edit: &Edit, liberty: &RuleRow| edit.rule == liberty.name;
@@ -228,6 +247,12 @@ fn forbidden(edits: &[Edit], stakes: Stakes, terms: &Terms<'_>) -> Option<Healin
             .find(|edit| is(edit, &liberties::TRAILING_COMMA))
     {
         return Some(cut_off(comma.path.clone()));
+    }
+    // Another call may have been lost after the comma.
+    let may_go_on =
+        !terms.is_complete && edits.iter().any(|edit| is(edit, &liberties::OUTER_COMMA));
+    if may_go_on && (stakes != Stakes::Reads || terms.cap < Grade::Guess) {
+        return Some(Healing::Hopeless);
     }
     let idempotent = terms.tool.spec().idempotent;
     let may_repeat = |edit: &Edit| idempotent && is(edit, &liberties::REPEATED_VALUE);
@@ -269,7 +294,13 @@ pub(crate) fn side_by_side(
             _ => return None,
         },
     };
-    Edit::are_lossless(&edits).then_some(values)
+    // The calls may be of other tools, and another one may have followed the last comma.
+    let is_certain = |edit: &Edit| {
+        edit.grade == Grade::Lossless
+            && is_allowed(edit, Stakes::Destroys)
+            && edit.rule != liberties::OUTER_COMMA.name
+    };
+    edits.iter().all(is_certain).then_some(values)
 }
 
 /// Whether only the first of several values can be a call of this tool: the others have none of its keys. Models make up the
@@ -303,7 +334,9 @@ pub(crate) fn heal_value(
     terms: &Terms<'_>,
     trace: &mut Trace,
 ) -> Healing {
-    if let Some((inside, mut edits)) = envelope::opened(value, terms.tool) {
+    if let Some((inside, mut edits)) = envelope::opened(value, terms.tool)
+        && forbidden(&edits, terms.stakes().with(&inside), terms).is_none()
+    {
         match heal_plain(&inside, None, terms, trace) {
             Healing::Healed {
                 arguments,

@@ -94,6 +94,10 @@ pub(super) fn after(rest: &str, tool: &Tool, present: &BTreeSet<&str>) -> Option
     if let Some(debris) = debris(rest, tool, CallSide::After) {
         return Some(of_debris(debris));
     }
+    let after_comma = rest.trim_start().strip_prefix(',');
+    if after_comma.is_some_and(|rest| debris(rest, tool, CallSide::After).is_some()) {
+        return Some(&liberties::OUTER_COMMA);
+    }
     let words = without_marks(rest);
     (is_apart(rest) && !holds_member(&words, tool, present)).then_some(&liberties::PROSE)
 }

@@ -106,8 +106,8 @@ impl ToolSet {
     }
 
     /// The one tool that a name evidently means: equal except for case and separators, with a meaningless namespace
-    /// (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, or followed by a control token. A name in
-    /// another namespace is another tool.
+    /// (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, in quotes, or followed by empty parentheses or
+    /// a control token. A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(&self.guess(name).meant?)
     }
@@ -121,7 +121,7 @@ impl ToolSet {
 
     fn look_for(&self, name: &str) -> Option<&Tool> {
         let (name, tokens) = name.split_at(name.find("<|").unwrap_or(name.len()));
-        let name = name.trim();
+        let name = undecorated(name.trim());
         let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
             self.iter().filter(|tool| same(tool.name())).collect()
         };
@@ -129,10 +129,15 @@ impl ToolSet {
         let mut careful = !is_debris(tokens);
         if found.is_empty() {
             careful |= is_of_a_server(name);
-            found = match bare_name(name) {
-                Some(bare) => all(&|tool| same_spelling(tool, bare)),
-                None => all(&|tool| bare_name(tool).is_some_and(|own| same_spelling(own, name))),
-            };
+            let bare = bare_name(name);
+            let dotted = without_dots(name);
+            found = all(&|tool| {
+                let is_bare = match bare {
+                    Some(bare) => same_spelling(tool, bare),
+                    None => bare_name(tool).is_some_and(|own| same_spelling(own, name)),
+                };
+                is_bare || same_spelling(&without_dots(tool), &dotted)
+            });
         }
         match found[..] {
             [only] if !careful || only.only_reads() => Some(only),
@@ -157,15 +162,49 @@ fn is_debris(tokens: &str) -> bool {
         })
 }
 
+/// A name without quotes around it, and without the empty parentheses of a call.
+fn undecorated(name: &str) -> &str {
+    const QUOTES: [char; 3] = ['"', '\'', '`'];
+    let quoted = |quote| name.strip_prefix(quote)?.strip_suffix(quote);
+    let name = QUOTES.into_iter().find_map(quoted).unwrap_or(name);
+    name.strip_suffix("()").unwrap_or(name)
+}
+
+/// A name with `_` for each dot: where names may not have dots, providers and servers write them so. Dots between digits are
+/// those of a version.
+fn without_dots(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let plain = |(at, c)| match c {
+        '.' if at > 0 && !(is_digit(at - 1) && is_digit(at + 1)) => '_',
+        other => other,
+    };
+    name.char_indices().map(plain).collect()
+}
+
 /// A name without the namespace that providers and clients prepend; `None` if it has none.
 fn bare_name(name: &str) -> Option<&str> {
     ["functions.", "function.", "tools.", "default_api."]
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
+        .map(without_number)
         .or_else(|| {
             let (server, bare) = name.strip_prefix("mcp__")?.split_once("__")?;
             (!server.is_empty()).then_some(bare)
         })
+}
+
+/// A name without the number of the call in the conversation, which Kimi writes after it: `functions.bash:0`. Without the
+/// namespace the number may be an argument: `delete_row:5`.
+fn without_number(name: &str) -> &str {
+    match name.rsplit_once(':') {
+        Some((bare, number))
+            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            bare
+        }
+        _ => name,
+    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ mod names;
 
 use serde::Serialize;
 
+use self::names::only_looks_at_destruction;
+pub(crate) use self::names::says_run;
 pub(crate) use self::names::{JOINING, LOOKING, says_destroy, says_edit, says_spend};
-use self::names::{only_looks_at_destruction, runs_anything};
 use super::named;
 use super::tool::ToolSpec;
 
@@ -50,7 +51,7 @@ impl ToolSpec {
     /// a tool only adds something is not enough, and a hint that it only reads is believed if the name says that it looks
     /// something up (`list_deleted_files`).
     pub fn may_destroy(&self) -> bool {
-        let by_name = || says_destroy(&self.name) || runs_anything(&self.name);
+        let by_name = || says_destroy(&self.name) || says_run(&self.name);
         match (self.effect, self.declared_by) {
             (Effect::Destructive, _) => true,
             (Effect::Read | Effect::Write, DeclaredBy::Operator) => false,

@@ -37,7 +37,7 @@ pub use code::{Class, Code, CodeRow, Next, TABLE};
 pub(crate) use edit::EditKind;
 pub use edit::{Edit, Grade, Trial};
 pub use effect::{DeclaredBy, Effect};
-pub(crate) use effect::{JOINING, LOOKING, says_destroy, says_edit, says_spend};
+pub(crate) use effect::{JOINING, LOOKING, says_destroy, says_edit, says_run, says_spend};
 pub use failure::{Cause, Cut, Failure};
 pub use identity::{Digest, Fingerprint, Outcome, Success};
 pub(crate) use identity::{TextHash, hash, recorded_hash};

@@ -6,29 +6,31 @@ use serde_json::Value as Schema;
 
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
-use crate::nearest::{CLOSE, Wanted, is_slip, same_spelling, single_nearest, words};
+use crate::nearest::{CLOSE, Wanted, has_same_letters, is_slip, same_key, single_nearest, words};
 use crate::validate::free_names;
 use crate::vocabulary::{IssueCode, word_list};
 
-/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators;
-/// for a missing key also except for surrounding punctuation (`_class`, where a language reserves the word).
+/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators
+/// ([`same_key`]), and no other key of the schema has the same letters; for a missing key also if it is equal except for
+/// surrounding punctuation (`_class`, where a language reserves the word).
 pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    match site.code() {
-        IssueCode::Required => {
-            let key = site.key()?;
-            let is_same = |name: &&str| same_spelling(name, &key) || same_bare(name, &key);
-            let sent = only(site.unknown_keys()?.filter(is_same))?;
-            Some(site.rename(sent, &key))
-        }
-        IssueCode::UnknownKey => {
-            let (key, properties) = (site.key()?, site.properties());
-            site.look_at(properties.len())?;
-            let names = properties.names().iter().copied();
-            let meant = only(names.filter(|name| same_spelling(name, &key)))?;
-            Some(site.rename(&key, meant))
-        }
-        _ => None,
+    if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
+        return None;
     }
+    let (key, properties) = (site.key()?, site.properties());
+    if site.code() == IssueCode::UnknownKey {
+        site.look_at(properties.len())?;
+        let names = properties.names().iter().copied();
+        let meant = only(names.filter(|name| has_same_letters(name, &key)))?;
+        return same_key(meant, &key).then(|| site.rename(&key, meant));
+    }
+    let is_same = |name: &&str| same_key(name, &key) || same_bare(name, &key);
+    let sent = only(site.unknown_keys()?.filter(is_same))?;
+    site.compare_with(properties.len())?;
+    let is_other =
+        |name: &&str| **name != *key && (has_same_letters(name, sent) || same_bare(name, sent));
+    let has_other = properties.names().iter().any(is_other);
+    (!has_other).then(|| site.rename(sent, &key))
 }
 
 /// Whether two names are equal except for surrounding punctuation.

@@ -17,36 +17,48 @@ const LAYERS: &[&str] = word_list![
     arguments parameters properties input args params kwargs tool_input
 ];
 
-/// Models wrap the arguments as they see them wrapped in transcripts. Lossless if the layer is the only key, its name says
-/// nothing and the schema does not know it.
+/// Models wrap the arguments as they see them wrapped in transcripts, and wrap them again. Lossless if each layer is the only
+/// key, its name says nothing and the schema does not know it.
 pub(super) fn layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    let [(key, inner)] = site.root.as_object()? else {
-        return None;
-    };
     let properties = site.scope.properties(&Path::root());
     let takes_any_key = properties.len() == 0
         || !properties.patterns().is_empty()
         || keyword(site.schema.source(), "additionalProperties").is_some_and(Schema::is_object);
-    let says_nothing = key.trim().is_empty() || LAYERS.contains(&key.as_ref());
-    if !says_nothing || properties.has(key) || takes_any_key {
+    if takes_any_key {
         return None;
     }
-    let inner = match inner {
-        Value::Object(_) => inner.clone().into_owned(),
-        // The layer may contain its object as a string.
-        Value::String(text) => match parse_at(text, 0, DEEPEST)? {
-            (object @ Value::Object(_), end) if end == text.len() => object,
-            _ => return None,
-        },
-        _ => return None,
+    let layer = |value: &Value<'_>| {
+        let [(key, inner)] = value.as_object()? else {
+            return None;
+        };
+        let says_nothing = key.trim().is_empty() || LAYERS.contains(&key.as_ref());
+        if !says_nothing || properties.has(key) {
+            return None;
+        }
+        match inner {
+            Value::Object(_) => Some(inner.clone().into_owned()),
+            // The layer may contain its object as a string.
+            Value::String(text) => match parse_at(text, 0, DEEPEST)? {
+                (object @ Value::Object(_), end) if end == text.len() => Some(object),
+                _ => None,
+            },
+            _ => None,
+        }
     };
+    let mut inner = layer(site.root)?;
+    for _ in 1..MOST_LAYERS {
+        inner = match layer(&inner) {
+            Some(deeper) => deeper,
+            None => break,
+        };
+    }
     Some(ProposedEdit::Replace(Path::root(), inner))
 }
 
 /// Words of names that only say that arguments are inside.
 const WORDS_OF_LAYERS: &[&str] = word_list![
     argument arguments arg args parameter parameters param params kwargs input inputs properties request body payload data
-    query options config settings call calls tool tools use uses function functions action actions json object root
+    query options config settings call calls tool tools use uses function functions action actions json object root result
 ];
 
 /// How many layers are removed: `{"tool_calls": [{"function": {…}}]}`.

@@ -58,9 +58,9 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A wrapper around the arguments with a meaningless name, `{"arguments": {…}}`, is removed.
+    /// A wrapper around the arguments with a meaningless name, `{"arguments": {…}}`, is removed, also if there are several.
     layers::layer_unwrapped = Lossless, 0, Destroys;
-    /// A list or an object sent as a string, `"[1, 2]"`, is parsed, also in Python's notation.
+    /// A list or an object sent as a string, `"[1, 2]"`, is parsed, also in Python's notation, and if it was encoded twice.
     types::json_from_string = Lossless, 1, Destroys;
     /// A number sent as a string, `"10"`, becomes a number, digit for digit.
     types::number_from_string = Lossless, 1, Destroys;
@@ -68,9 +68,9 @@ rules! {
     types::boolean_from_string = Lossless, 1, Destroys;
     /// A string sent without quotes, `5`, becomes a string.
     types::string_from_scalar = Lossless, 1, Destroys;
-    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, is written as the schema does.
+    /// An allowed value in another spelling, `"In Progress"` for `"in_progress"`, or in quotes or blanks, is written as the schema does.
     values::enum_spelling = Lossless, 1, Destroys;
-    /// A key in another spelling, `file_path` for `filePath`, is written as the schema does.
+    /// A key in another spelling, `file_path` or `filepath` for `filePath`, is written as the schema does.
     keys::key_spelling = Lossless, 1, Destroys;
     /// A date or a time with other separators, `2026/01/31`, is written as its format requires.
     values::date_separators = Lossless, 1, Destroys;

@@ -1,11 +1,13 @@
 //! Rules for a value of the wrong type that contains the right one.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Schema;
 
 use super::super::tolerant::{self, is_number};
 use super::super::{Edit, liberties};
 use super::{ObjectionSite, ProposedEdit, only};
-use crate::json::{Number, Value, keyword};
+use crate::json::{Number, Value, keyword, read_value};
 
 /// The most common mistake: everything in quotes. Lossless, digit for digit; `"5 apples"` and `"1,000"` are not numbers, and
 /// `"1.000"` is a thousand in half of the world.
@@ -99,11 +101,24 @@ fn description(node: &Schema) -> impl Iterator<Item = &str> {
 /// How deep a value in a string may be nested.
 const DEEPEST: usize = 64;
 
-/// Models trained on JSON inside JSON encode once too often; some providers do it to nested values. The text may be Python's
-/// notation (`"['a', 'b']"`). Lossless: the values are the same.
+/// How many times a value may have been encoded once too often.
+const MOST_ENCODED: usize = 3;
+
+/// Models trained on JSON inside JSON encode once too often, or twice; some providers do it to nested values. The text may be
+/// Python's notation (`"['a', 'b']"`). Lossless: the values are the same.
 pub(super) fn json_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     const WRITTEN_BY_PYTHON: [&str; 2] = [liberties::SINGLE_QUOTES.name, liberties::LITERAL.name];
-    let text = site.misplaced_text()?.trim();
+    let mut decoded = Cow::Borrowed(site.misplaced_text()?);
+    for _ in 1..MOST_ENCODED {
+        let Some(Value::String(inner)) = Some(decoded.trim())
+            .filter(|text| text.starts_with('"'))
+            .and_then(|text| read_value(text).ok())
+        else {
+            break;
+        };
+        decoded = Cow::Owned(inner.into_owned());
+    }
+    let text = decoded.trim();
     if !text.starts_with(['[', '{']) {
         return None;
     }

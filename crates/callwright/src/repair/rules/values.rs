@@ -13,14 +13,14 @@ use crate::vocabulary::{Expected, IssueCode, word_list};
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// Lossless if exactly one allowed value is equal except for case, separators and white space. In short words, and in words
+/// Lossless if exactly one allowed value is equal except for case, separators, white space and quotes around it. In short words, and in words
 /// with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
 /// written alike: then it is a convention.
 pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
         return None;
     }
-    let text = site.value()?.as_str()?;
+    let text = unquoted(site.value()?.as_str()?);
     let node = site.node()?;
     let allowed: Vec<&str> = match site.code() {
         IssueCode::Enum => keyword(node, "enum")?
@@ -35,10 +35,18 @@ pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit
     // `MBps` next to `KBps`, `Mbar` next to `kbar`: case may be all that distinguishes two units.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
     let units = short || !is_of_words(text) || !allowed.iter().all(|option| is_of_words(option));
-    if units && !written_alike(&allowed) {
+    if text != *same && units && !written_alike(&allowed) {
         return None;
     }
     Some(site.replace(Value::String((*same).to_owned().into())))
+}
+
+/// A text without blanks and one pair of quotes around it.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    let inside = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
+    let quoted = ['"', '\'', '`'].into_iter().find_map(inside);
+    quoted.map_or(text, str::trim)
 }
 
 /// Whether all are in lower case, or all in upper case, or all have a capital at the start of each word.

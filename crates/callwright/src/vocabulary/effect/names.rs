@@ -97,7 +97,7 @@ const EDITING_WORDS: &[&str] = &[
 const MANY: &[&str] = &["many", "all", "bulk", "batch", "mass", "multiple", "where"];
 
 /// Whether a name implies that it runs whatever it is given, the effect of which nothing declares.
-pub(super) fn runs_anything(name: &str) -> bool {
+pub(crate) fn says_run(name: &str) -> bool {
     let name = FoldedName::new(name);
     let words: Vec<&str> = name.words().collect();
     words.iter().any(|word| RUNNING_WORDS.contains(word)) || has_pair(&words, RUNNING_PAIRS)

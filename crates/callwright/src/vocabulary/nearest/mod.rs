@@ -12,7 +12,9 @@ use std::cell::OnceCell;
 
 use self::letters::{Alphabet, Letters, fold_ascii, is_one_word};
 pub(crate) use self::name::{FoldedName, has_word, words};
-pub(crate) use self::spelling::{is_english_word, is_slip, same_spelling};
+pub(crate) use self::spelling::{
+    has_same_letters, is_english_word, is_slip, same_key, same_spelling,
+};
 use super::Work;
 
 /// Real names are short; a long text is not a misspelt name, and the cost of comparing it grows with the square of its length.

@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 
 use super::name::words;
 
+/// Longer texts are not names.
+const LONGEST: usize = 256;
+
 /// Whether two names have the same words except for case and separators: a blank, `_`, `-` or a capital. Any other character
 /// may be all that distinguishes two names (`C++` and `C#`, `-1` and `1`), and so may case next to digits (`1m` and `1M`) and
 /// in short names, unless both are cased like words (`usd`, `Usd`, `USD`; but `mWh` is not `MWh`).
 pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
-    // Texts this long are not names.
-    const LONGEST: usize = 256;
     const SHORTEST: usize = 3;
     let plain = |name: &str| {
         let letters = name.chars().filter(|c| c.is_alphabetic()).count();
@@ -26,8 +27,32 @@ pub(crate) fn same_spelling(left: &str, right: &str) -> bool {
             && spelt(left) == spelt(right))
 }
 
+/// Whether two keys are the same in another spelling, or differ only in case: `filepath` is `filePath`, but `resign` is not
+/// `re-sign`. In very short names one must be in lower case (`id`, `ID`; but `Mb` is not `MB`), and a single letter is a symbol:
+/// `T` is not `t`.
+pub(crate) fn same_key(left: &str, right: &str) -> bool {
+    const SHORTEST: usize = 2;
+    const SHORT: usize = 3;
+    fn small(name: &str) -> impl Iterator<Item = char> {
+        name.chars().flat_map(char::to_lowercase)
+    }
+    let letters = |name: &str| name.chars().filter(|c| c.is_alphabetic()).count();
+    let is_small = |name: &str| !name.contains(char::is_uppercase);
+    let is_name = || match letters(left) {
+        0..SHORTEST => false,
+        SHORTEST..=SHORT => {
+            (is_small(left) || is_small(right))
+                && is_cased_like_a_word(left)
+                && is_cased_like_a_word(right)
+        }
+        _ => left.len().max(right.len()) <= LONGEST,
+    };
+    same_spelling(left, right)
+        || (has_same_letters(left, right) && small(left).eq(small(right)) && is_name())
+}
+
 /// Whether two names are equal except for case and blanks: rules out almost all others quickly.
-fn has_same_letters(left: &str, right: &str) -> bool {
+pub(crate) fn has_same_letters(left: &str, right: &str) -> bool {
     fn bytes(name: &str) -> impl Iterator<Item = u8> {
         let letters = name.bytes().filter(|byte| !is_blank(char::from(*byte)));
         letters.map(|byte| byte.to_ascii_lowercase())

@@ -4,15 +4,18 @@
 //! than one reading or none. It never completes a text that ends in the middle, never drops a character of a string, and never
 //! accepts an expression as a value. Unescaped quotes inside a string are content only if the caller asks for it.
 
+mod scalars;
+mod strings;
+
 use std::borrow::Cow;
 
+pub(super) use self::scalars::is_number;
+use self::strings::{Delimiter, is_quote};
 use super::Edit;
-use super::escapes::{escape, keeps_backslashes};
 use super::extract::JSON_BLANK;
-use super::inner_quotes::{Ending, ending};
 use super::liberties;
 use super::rule_list::RuleRow;
-use crate::json::{Member, Number, Path, Value, has_duplicate, overflows, parse_at};
+use crate::json::{Member, Path, Value, has_duplicate, parse_at};
 
 /// The reading of one text.
 pub(super) struct TolerantReading {
@@ -56,8 +59,10 @@ pub(super) fn read_inner_quotes(
     from: usize,
     max_depth: usize,
 ) -> Option<TolerantReading> {
-    const TOO_MUCH: [&str; 5] = [
+    const TOO_MUCH: [&str; 7] = [
         liberties::MISSING_COMMA.name,
+        liberties::LINE_FOR_COMMA.name,
+        liberties::SEPARATOR.name,
         liberties::COMMENT.name,
         liberties::EMPTY_COMMENT.name,
         liberties::UNQUOTED_KEY.name,
@@ -81,8 +86,13 @@ fn run(
         stopped: None,
         inner_quotes,
         in_list: false,
+        escaped_blanks: false,
     };
     match reader.value(&Path::root(), max_depth) {
+        // If the whole text was escaped, its strings were too.
+        Ok(_) if reader.escaped_blanks && text[from..reader.at].contains("\\\\") => {
+            Err((NoReading::Unclear, Path::root()))
+        }
         Ok(value) => Ok(TolerantReading {
             value,
             edits: reader.edits,
@@ -102,6 +112,8 @@ struct TolerantReader<'t> {
     inner_quotes: bool,
     /// Whether the next value is an item of a list.
     in_list: bool,
+    /// Whether there was an escaped blank outside of strings.
+    escaped_blanks: bool,
 }
 
 impl<'t> TolerantReader<'t> {
@@ -128,6 +140,12 @@ impl<'t> TolerantReader<'t> {
                 self.note(&liberties::WHITE_SPACE, &Path::root(), blank, "");
             }
             self.at += blank.len();
+            if let Some(escape) = escaped_blank(trimmed) {
+                self.note(&liberties::WHITE_SPACE, &Path::root(), escape, "");
+                self.at += escape.len();
+                self.escaped_blanks = true;
+                continue;
+            }
             let ends = if trimmed.starts_with("//") {
                 trimmed.find('\n')
             } else if trimmed.starts_with("/*") {
@@ -179,11 +197,18 @@ impl<'t> TolerantReader<'t> {
     }
 
     fn value(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
-        match self.next_token()? {
+        let next = self.next_token()?;
+        if let Some(delimiter) = Delimiter::of_lines(self.rest()) {
+            return Ok(Value::String(Cow::Owned(self.lines(delimiter, path)?)));
+        }
+        match next {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
             '"' if self.inner_quotes => self.quoting(path),
-            quote if is_quote(quote) => Ok(Value::String(Cow::Owned(self.string(quote, path)?))),
+            quote if is_quote(quote) => {
+                let text = self.string(Delimiter::one(quote), path)?;
+                Ok(Value::String(Cow::Owned(text)))
+            }
             '-' | '0'..='9' => self.number(),
             c if c.is_alphabetic() => self.word(path),
             _ => Err(NoReading::Unclear),
@@ -216,24 +241,26 @@ impl<'t> TolerantReader<'t> {
                 ',' => return Err(NoReading::Unclear),
                 _ => {}
             }
+            let is_quoted = is_quote(self.next_token()?);
             let key = self.key(path)?;
-            if self.next_token()? != ':' {
-                return Err(NoReading::Unclear);
-            }
-            self.at += 1;
             let here = path.key(&key);
+            self.separator(&here, is_quoted)?;
             self.in_list = false;
             let value = self.inner(&here, depth_left)?;
             let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
-                ',' => {
-                    self.at += 1;
+                comma @ (',' | '，') => {
+                    self.comma(comma, path);
                     if self.next_token()? == '}' {
                         self.note(&liberties::TRAILING_COMMA, path, ",}", "}");
                     }
                 }
                 '}' => {}
+                // Only the line break shows that nothing else is missing.
+                '"' if is_scalar(&members) => {
+                    self.note(&liberties::LINE_FOR_COMMA, path, "", ",");
+                }
                 // `"a," "b"`: the comma may have slipped into the string.
                 '"' | '\'' if self.at > end && !ends_with_comma(&members) => {
                     self.note(&liberties::MISSING_COMMA, path, "", ",");
@@ -243,9 +270,32 @@ impl<'t> TolerantReader<'t> {
         }
     }
 
+    /// What separates a key from its value. `=` after a key without quotes is an assignment, and an operator (`>=`, `==`) is none.
+    fn separator(&mut self, path: &Path, after_quote: bool) -> TolerantResult<()> {
+        self.next_token()?;
+        let rest = self.rest();
+        let mut separators = [":", "：", "=>", "="].into_iter();
+        let sign = separators
+            .find(|sign| rest.starts_with(sign) && (after_quote || !sign.starts_with('=')));
+        let sign = sign.ok_or(NoReading::Unclear)?;
+        if sign != ":" {
+            self.note(&liberties::SEPARATOR, path, sign, ":");
+        }
+        self.at += sign.len();
+        Ok(())
+    }
+
+    /// What separates two values.
+    fn comma(&mut self, sign: char, path: &Path) {
+        if sign != ',' {
+            self.note(&liberties::SEPARATOR, path, &sign.to_string(), ",");
+        }
+        self.at += sign.len_utf8();
+    }
+
     fn key(&mut self, path: &Path) -> TolerantResult<String> {
         match self.next_token()? {
-            quote if is_quote(quote) => self.string(quote, path),
+            quote if is_quote(quote) => self.string(Delimiter::one(quote), path),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
                 let length = self
                     .rest()
@@ -283,8 +333,8 @@ impl<'t> TolerantReader<'t> {
             self.in_list = true;
             items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
-                ',' => {
-                    self.at += 1;
+                comma @ (',' | '，') => {
+                    self.comma(comma, path);
                     // `[7, ]`: an item may be missing.
                     if self.next_token()? == ']' {
                         return Err(NoReading::Unclear);
@@ -295,148 +345,28 @@ impl<'t> TolerantReader<'t> {
             }
         }
     }
-
-    fn number(&mut self) -> TolerantResult<Value<'static>> {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'))
-            .ok_or(NoReading::CutOff)?;
-        let literal = &rest[..length];
-        // `5 * 2800`, `1/2`, `5 apples`: not a number.
-        self.end_scalar(length, is_number(literal))?;
-        Ok(Value::Number(Number::from_literal(literal.to_owned())))
-    }
-
-    /// `true`, `None` and similar words. Any other bare word is an expression or a name.
-    fn word(&mut self, path: &Path) -> TolerantResult<Value<'static>> {
-        let rest = self.rest();
-        let length = rest
-            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .ok_or(NoReading::CutOff)?;
-        let word = rest[..length].to_owned();
-        let (value, json) = match word.as_str() {
-            "true" | "True" | "TRUE" => (Value::Bool(true), "true"),
-            "false" | "False" | "FALSE" => (Value::Bool(false), "false"),
-            "null" | "None" | "NULL" | "nil" => (Value::Null, "null"),
-            _ => return Err(NoReading::Unclear),
-        };
-        self.end_scalar(length, true)?;
-        if word != json {
-            self.note(&liberties::LITERAL, path, &word, json);
-        }
-        Ok(value)
-    }
-
-    /// Moves past a value of this many bytes, if it is one and what follows shows that it is complete.
-    fn end_scalar(&mut self, length: usize, is_value: bool) -> TolerantResult<()> {
-        match self.rest()[length..].trim_start().chars().next() {
-            None => Err(NoReading::CutOff),
-            Some(',' | '}' | ']') if is_value => {
-                self.at += length;
-                Ok(())
-            }
-            Some(_) => Err(NoReading::Unclear),
-        }
-    }
-
-    /// A string that may contain unescaped quotes; it may not contain escapes. If some quotes are content, a string with
-    /// escaped ones may end elsewhere, two in a row may open a quoted part, and blanks at the edge of an item may belong to a
-    /// comma in it.
-    fn quoting(&mut self, path: &Path) -> TolerantResult<Value<'static>> {
-        let start = self.at + 1;
-        let text = match ending(self.text, start, self.in_list) {
-            Ending::FirstQuote => self.string('"', path)?,
-            Ending::Unclear => return Err(NoReading::Unclear),
-            Ending::AfterPair { first, end } => {
-                let pair = &self.text[first];
-                let escaped = pair.replace('"', "\\\"");
-                self.note(&liberties::INNER_QUOTES, path, pair, &escaped);
-                let written = &self.text[start..end];
-                if let Some(control) = written.chars().find(|c| c.is_control()) {
-                    self.note_raw_control(path, control);
-                }
-                self.at = end + 1;
-                written.to_owned()
-            }
-        };
-        let half_escaped = self.text[start..self.at].contains("\\\"");
-        let loose = self.in_list && text.trim() != text;
-        if text.is_empty() || half_escaped || loose {
-            return Err(NoReading::Unclear);
-        }
-        Ok(Value::String(Cow::Owned(text)))
-    }
-
-    /// A string ends at the first quote of its own kind. What follows shows whether that was meant.
-    fn string(&mut self, quote: char, path: &Path) -> TolerantResult<String> {
-        self.at += quote.len_utf8();
-        let start = self.at;
-        let mut out = String::new();
-        let (mut kept_backslash, mut decoded_escape) = (false, false);
-        loop {
-            match self.peek().ok_or(NoReading::CutOff)? {
-                '\\' => {
-                    let (decoded, length) = escape(self.rest(), quote)?;
-                    self.at += length;
-                    decoded_escape |= decoded.is_some();
-                    kept_backslash |= decoded.is_none();
-                    out.push(decoded.unwrap_or('\\'));
-                }
-                c if closes(quote, c) => break,
-                // A plain quote may be the one that was meant to close it.
-                '"' if is_typographic(quote) => return Err(NoReading::Unclear),
-                c => {
-                    if c.is_control() {
-                        self.note_raw_control(path, c);
-                    }
-                    out.push(c);
-                    self.at += c.len_utf8();
-                }
-            }
-        }
-        let written = &self.text[start..self.at];
-        // In `C:\new\Users` the `\n` may be a line break.
-        if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
-            return Err(NoReading::Unclear);
-        }
-        if kept_backslash {
-            self.note(&liberties::BACKSLASH, path, "\\", "\\\\");
-        }
-        self.at += self.peek().map_or(0, char::len_utf8);
-        // Only the first of many strings is recorded.
-        if quote != '"' && !self.has_noted(&liberties::SINGLE_QUOTES) {
-            let (before, after) = (format!("'{written}'"), format!("\"{written}\""));
-            self.note(&liberties::SINGLE_QUOTES, path, &before, &after);
-        }
-        Ok(out)
-    }
 }
 
-fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '\'') || is_typographic(c)
-}
-
-/// The quotes that word processors make of `"`. Models sometimes put the same one on both sides.
-fn is_typographic(c: char) -> bool {
-    matches!(c, '“' | '”')
-}
-
-fn closes(quote: char, c: char) -> bool {
-    c == quote || is_typographic(quote) && is_typographic(c)
+/// An escape that stands for a blank, if a text outside of strings starts with it. In front of a letter it may be something else.
+fn escaped_blank(text: &str) -> Option<&str> {
+    let after = ["\\n", "\\t", "\\r"]
+        .into_iter()
+        .find_map(|escape| text.strip_prefix(escape))?;
+    let is_blank = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    is_blank.then(|| &text[..text.len() - after.len()])
 }
 
 /// How many edits are recorded before comments are no longer recorded one by one.
 const MOST_NOTED: usize = 64;
 
+/// Whether the last member is a number or a word.
+fn is_scalar(members: &[Member<'_>]) -> bool {
+    let last = members.last().map(|(_, value)| value);
+    matches!(last, Some(Value::Number(_) | Value::Bool(_) | Value::Null))
+}
+
 /// Whether the last member is a string that ends with a comma.
 fn ends_with_comma(members: &[Member<'_>]) -> bool {
     let last = members.last().and_then(|(_, value)| value.as_str());
     last.is_some_and(|text| text.trim_end().ends_with(','))
-}
-
-/// Whether a text is a JSON number within the range of a double.
-pub(super) fn is_number(text: &str) -> bool {
-    !text.contains(char::is_whitespace)
-        && matches!(crate::json::read_value(text), Ok(Value::Number(_)))
-        && !overflows(text, true)
 }
