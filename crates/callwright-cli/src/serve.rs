@@ -97,7 +97,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "HEADER")]
     upstream_header: Vec<String>,
 
-    /// The file of client keys, one per line (`#` begins a comment line); clients must send one of them as their API key
+    /// The file of client keys, one per line (`#` begins a comment); clients must send one of them
     #[arg(long, value_name = "FILE", requires = "upstream_header")]
     client_key_file: Option<PathBuf>,
 
