@@ -46,7 +46,7 @@ liberties! {
     LITERAL = "literal", Lossless, Destroys;
     /// An unescaped backslash in a path or a pattern.
     BACKSLASH = "backslash", Lossless, Destroys;
-    /// A string in single, typographic or triple quotes, or one of several lines in backticks.
+    /// A string in single, typographic or triple quotes, between Gemma's tokens for quotes, or one of several lines in backticks.
     SINGLE_QUOTES = "single_quotes", Lossless, Destroys;
     /// An apostrophe with a backslash, `user\'s`, where nothing looks like a program.
     APOSTROPHE = "apostrophe", Lossless, Changes;

@@ -1,4 +1,4 @@
-//! Calls as JSON, or as in Python, surrounded by the debris that any chat template leaves.
+//! Calls as JSON, in Python or in Gemma's notation, surrounded by the debris that any chat template leaves.
 //!
 //! Takes the position where calls may start; returns them with the position where the last one ends. A call is an envelope with
 //! its name and its arguments, or an object or named arguments after the name of an offered tool. Only debris ([`template`]) may come between
@@ -53,6 +53,19 @@ pub(super) fn read<'t>(
             break;
         }
         is_marked |= debris.has_mark || debris.has_fence;
+        // `call:search{query:<|"|>tea<|"|>}`, which repair reads.
+        if let Some(tool) = debris.tool
+            && let Some(length) = template::object_length(cursor.rest())
+        {
+            expect_mark(tool, &debris, offer)?;
+            let arguments = &cursor.rest()[..length];
+            calls.push(Call::from_text(tool.to_owned(), arguments));
+            cursor.eat(arguments);
+            notation = Notation::Gemma;
+            close(&mut cursor, opened);
+            end = cursor.at();
+            continue;
+        }
         match (cursor.json(), debris.tool) {
             (Ok(value), Some(tool)) => {
                 let arguments = arguments_of(value, tool, &debris, offer)?;
@@ -135,17 +148,24 @@ fn keyed<'t>(value: &Value<'t>, offer: &Offer<'_>) -> Option<Vec<Call<'t>>> {
     items.iter().map(call).collect()
 }
 
-/// The arguments after the name of a tool. A name alone does not mark a call, unless the tool is read-only.
+/// A name alone does not mark a call, unless the tool is read-only.
+fn expect_mark(tool: &str, debris: &Debris<'_>, offer: &Offer<'_>) -> RescueResult<()> {
+    let is_marked = debris.has_mark || debris.has_fence || offer.arguments_of.is_some();
+    if is_marked || offer.only_reads(tool) {
+        Ok(())
+    } else {
+        Err(NoCall::NoMark)
+    }
+}
+
+/// The arguments after the name of a tool.
 fn arguments_of<'t>(
     value: Value<'t>,
     tool: &str,
     debris: &Debris<'_>,
     offer: &Offer<'_>,
 ) -> RescueResult<Value<'t>> {
-    let is_marked = debris.has_mark || debris.has_fence || offer.arguments_of.is_some();
-    if !is_marked && !offer.only_reads(tool) {
-        return Err(NoCall::NoMark);
-    }
+    expect_mark(tool, debris, offer)?;
     // A complete call after a name would name a tool twice.
     if !matches!(value, Value::Object(_)) || open_all(value.clone()).is_ok() {
         return Err(NoCall::Ambiguous);

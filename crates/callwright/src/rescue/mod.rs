@@ -11,7 +11,7 @@
 //! cut off. It never repairs, converts or judges: parameters written as text stay text, and parse, validate and repair do the
 //! rest.
 //!
-//! The same readers serve the arguments of a call that are in another notation than JSON ([`read_arguments`]).
+//! The same readers serve the arguments of a call that are in another notation than JSON (`notated.rs`).
 
 mod among_words;
 mod arguments;
@@ -160,7 +160,8 @@ fn read_notation<'t>(
         Notation::Mistral => mistral::read(&mut cursor, offer)?,
         Notation::Harmony => harmony::read(&mut cursor)?,
         Notation::Pythonic => pythonic::read(&mut cursor)?,
-        Notation::Json => envelope::read_alone(&mut cursor, offer)?,
+        // Found among debris.
+        Notation::Json | Notation::Gemma => envelope::read_alone(&mut cursor, offer)?,
     };
     if calls.is_empty() {
         return Err(NoCall::Unreadable);

@@ -47,6 +47,8 @@ named! {
         Harmony = "harmony",
         /// `[name(key=value)]`, `name(key=value)`
         Pythonic = "pythonic",
+        /// `call:name{key:<|"|>value<|"|>}`, usually between tags
+        Gemma = "gemma",
         /// `{"name": …, "arguments": …}`, alone or as a code block
         Json = "json",
     }

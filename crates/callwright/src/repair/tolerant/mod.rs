@@ -16,6 +16,7 @@ use super::extract::JSON_BLANK;
 use super::liberties;
 use super::rule_list::RuleRow;
 use crate::json::{Member, Path, Value, has_duplicate, parse_at};
+use crate::vocabulary::template::string_token;
 
 /// The reading of one text.
 pub(super) struct TolerantReading {
@@ -201,6 +202,10 @@ impl<'t> TolerantReader<'t> {
         if let Some(delimiter) = Delimiter::of_lines(self.rest()) {
             return Ok(Value::String(Cow::Owned(self.lines(delimiter, path)?)));
         }
+        if let Some(token) = string_token(self.rest()) {
+            let text = self.between_tokens(token, path)?;
+            return Ok(Value::String(Cow::Owned(text)));
+        }
         match next {
             '{' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
@@ -294,6 +299,9 @@ impl<'t> TolerantReader<'t> {
     }
 
     fn key(&mut self, path: &Path) -> TolerantResult<String> {
+        if let Some(token) = string_token(self.rest()) {
+            return self.between_tokens(token, path);
+        }
         match self.next_token()? {
             quote if is_quote(quote) => self.string(Delimiter::one(quote), path),
             c if c.is_alphabetic() || c == '_' || c == '$' => {

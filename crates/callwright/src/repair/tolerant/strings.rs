@@ -55,6 +55,18 @@ impl TolerantReader<'_> {
         }
     }
 
+    /// A string between two tokens that a template has for quotes. It has no escapes.
+    pub(super) fn between_tokens(&mut self, token: &str, path: &Path) -> TolerantResult<String> {
+        let (_, opened) = self.rest().split_at(token.len());
+        let length = opened.find(token).ok_or(NoReading::CutOff)?;
+        let text = opened[..length].to_owned();
+        let written = &self.rest()[..length + 2 * token.len()];
+        let quoted = Value::String(Cow::Borrowed(&text)).to_string();
+        self.note(&liberties::SINGLE_QUOTES, path, written, &quoted);
+        self.at += written.len();
+        Ok(text)
+    }
+
     /// A string ends at the first quote of its own kind. What follows shows whether that was meant.
     pub(super) fn string(&mut self, delimiter: Delimiter, path: &Path) -> TolerantResult<String> {
         let Delimiter { quote, count } = delimiter;

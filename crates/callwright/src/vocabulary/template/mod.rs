@@ -9,6 +9,7 @@ mod marks;
 mod names;
 mod pieces;
 mod reasoning;
+mod strings;
 
 pub(crate) use marks::is_bar;
 use marks::{MarkKind, mark};
@@ -21,6 +22,7 @@ pub(crate) use names::{is_language, is_token_name};
 pub(crate) use reasoning::{
     after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags,
 };
+pub(crate) use strings::{object_length, string_token};
 
 /// The side of a call that a text is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,6 +280,9 @@ pub(crate) fn header_length(text: &str) -> usize {
     let mut length = 0;
     for _ in 0..MOST_PIECES {
         let rest = reader.rest();
+        if reasoning_tags(rest).is_some() {
+            break;
+        }
         let is_token = mark(rest, false).is_some_and(|mark| mark.kind == MarkKind::Token);
         let is_part = is_token || rest.starts_with(char::is_alphabetic);
         match reader.next_piece() {
