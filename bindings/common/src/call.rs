@@ -195,7 +195,9 @@ impl SettledCall {
                 event = event.ran(attempts, latency);
             }
             let output = result.output.as_ref();
-            event.output = output.filter(|_| guard.keeps_output()).map(Output::to_value);
+            event.output = output
+                .filter(|_| guard.keeps_output())
+                .map(Output::to_value);
         }
         sinks.send(event);
     }
