@@ -238,9 +238,9 @@ fn look_for_edits(
             }
             Some(Notated::Whole {
                 arguments,
-                is_ended,
+                shown,
                 has_words,
-            }) => repair::heal_notation(text, &arguments, (is_ended, has_words), terms, trace),
+            }) => repair::heal_notation(text, &arguments, (shown, has_words), terms, trace),
             None => repair::heal_text(text, terms, gate.limits().max_depth, trace),
         },
         (None, _) => Healing::Hopeless,

@@ -109,10 +109,12 @@ pub(super) fn read<'t>(
     Ok(((calls, notation), end))
 }
 
-/// Whether a text starts like a call: a marker or the name of a tool, and a bracket.
+/// Whether a text starts like a call: a marker or the name of a tool, and a bracket or a parenthesis.
 pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
     let (debris, length) = offer.leading_debris(text, CallSide::Before);
+    let is_call = || debris.tool.is_some() && text[..length].ends_with('(');
     (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
+        || is_call()
 }
 
 /// Moves past the parentheses that close what was opened before a call: `print(search(…))`.

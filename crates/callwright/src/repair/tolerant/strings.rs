@@ -10,7 +10,7 @@ use super::super::inner_quotes::{Ending, ending};
 use super::super::liberties;
 use super::{NoReading, TolerantReader, TolerantResult};
 use crate::json::{Path, Value};
-use crate::vocabulary::says_run;
+use crate::vocabulary::{says_run, swallows_member};
 
 impl TolerantReader<'_> {
     /// A string that may contain unescaped quotes; it may not contain escapes. If some quotes are content, a string with
@@ -93,6 +93,9 @@ impl TolerantReader<'_> {
             }
         }
         let written = &self.text[start..self.at];
+        if (quote != '"' || count > 1) && swallows_member(written) {
+            return Err(NoReading::Unclear);
+        }
         // In `C:\new\Users` the `\n` may be a line break.
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
