@@ -155,7 +155,7 @@ fn arguments_of<'t>(
     Ok(value)
 }
 
-/// Whether the rest of a text is only debris.
+/// Whether the rest of a text is only debris. With quotes in it, the last text before it may go on.
 pub(super) fn is_end(rest: &str, offer: &Offer<'_>) -> bool {
-    offer.leading_debris(rest, CallSide::After).1 == rest.len()
+    !rest.contains(['"', '\'']) && offer.leading_debris(rest, CallSide::After).1 == rest.len()
 }

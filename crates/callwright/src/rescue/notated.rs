@@ -6,7 +6,7 @@
 
 use super::cursor::Cursor;
 use super::offer::Offer;
-use super::{NoCall, among_words, pythonic, read_from, tags};
+use super::{NoCall, among_words, debris, pythonic, read_from, tags};
 use crate::call::{Arguments, Call};
 use crate::json::Value;
 use crate::vocabulary::template::{self, CallSide};
@@ -80,11 +80,11 @@ fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'
     if cursor.is_cut {
         return Some(Notated::Cut);
     }
-    // A closing tag or a bracket that closes nothing may belong to a value, or to a call whose start is missing.
-    let (debris, length) = offer.leading_debris(cursor.rest(), CallSide::After);
     let is_open = matches!(shown, Shown::Parameters | Shown::Nothing);
-    let is_all =
-        length == cursor.rest().len() && !(is_open && (debris.has_mark || debris.has_sign));
+    // A closing tag or a bracket that closes nothing may belong to a value, or to a call whose start is missing.
+    let (debris, _) = offer.leading_debris(cursor.rest(), CallSide::After);
+    let is_surplus = is_open && (debris.has_mark || debris.has_sign);
+    let is_all = debris::is_end(cursor.rest(), offer) && !is_surplus;
     is_all.then_some(Notated::Whole {
         arguments,
         shown,
