@@ -13,6 +13,7 @@
 //!    the edit is a guess.
 
 mod bracket;
+mod either_way;
 mod envelope;
 mod escapes;
 mod extract;
@@ -27,6 +28,7 @@ mod tolerant;
 
 use std::collections::BTreeSet;
 
+pub(crate) use self::either_way::read_either_way;
 use self::extract::{Extract, SeveralValues};
 use self::liberties::is_allowed;
 pub use self::rule_list::{RuleRow, rules};

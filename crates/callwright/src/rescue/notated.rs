@@ -17,6 +17,8 @@ pub(crate) enum Notated<'t> {
     Whole {
         arguments: Value<'t>,
         shown: Shown,
+        /// Whether the parameters are texts between tags, whatever their types.
+        are_texts: bool,
         /// Whether there are words around the call, of a tool that only reads.
         has_words: bool,
     },
@@ -57,6 +59,7 @@ pub(crate) fn read_arguments<'t>(
                 Notated::Whole {
                     arguments,
                     shown: Shown::Call,
+                    are_texts: found.notation != Notation::Pythonic,
                     has_words: found.has_words,
                 }
             })
@@ -67,7 +70,9 @@ pub(crate) fn read_arguments<'t>(
 
 /// Parameters without a call around them.
 fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'t>> {
-    let (arguments, shown) = match tags::read_parameters(&mut cursor) {
+    let tagged = tags::read_parameters(&mut cursor);
+    let are_texts = tagged.is_ok();
+    let (arguments, shown) = match tagged {
         Ok((arguments, true)) => (arguments, Shown::End),
         Ok((arguments, false)) => (arguments, Shown::Parameters),
         Err(NoCall::Unreadable) => match pythonic::read_parameters(&mut cursor).ok()? {
@@ -88,6 +93,7 @@ fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'
     is_all.then_some(Notated::Whole {
         arguments,
         shown,
+        are_texts,
         has_words: false,
     })
 }
