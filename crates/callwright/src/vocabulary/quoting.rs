@@ -8,7 +8,7 @@ use crate::text::first_bytes;
 /// How far to look for the end of a key. Keys of real tools have up to 60 characters.
 const LOOK_AHEAD: usize = 100;
 
-/// Whether another key follows a comma in this text. Within brackets it belongs to something that is quoted as a whole:
+/// Whether another key follows a comma in this text, or another item. Within brackets it belongs to something that is quoted as a whole:
 /// `d = {"a": 1, "b": 2}`.
 pub(crate) fn swallows_member(text: &str) -> bool {
     let count = |sign: &[char]| text.matches(sign).count();
@@ -24,8 +24,9 @@ pub(crate) fn swallows_member(text: &str) -> bool {
             ',' | '，' if depth == 0 || !is_balanced => {
                 // A quote that closes nothing may be the one that was meant to end the text.
                 let is_open = |quote| quotes[usize::from(quote == '"')] % 2 == 1;
-                let may_end = before.is_some_and(|c| matches!(c, '"' | '\'') && is_open(c));
-                if is_key(&text[at + c.len_utf8()..], may_end) {
+                let end = before.filter(|c| matches!(c, '"' | '\'') && is_open(*c));
+                let after = text[at + c.len_utf8()..].trim_start();
+                if is_key(after, end.is_some()) || end.is_some_and(|end| after.starts_with(end)) {
                     return true;
                 }
             }
@@ -38,7 +39,7 @@ pub(crate) fn swallows_member(text: &str) -> bool {
 
 /// Whether a key and what separates it from its value are here. Without quotes, any word may be before a colon.
 fn is_key(text: &str, may_be_bare: bool) -> bool {
-    let near = first_bytes(text, LOOK_AHEAD).trim_start();
+    let near = first_bytes(text, LOOK_AHEAD);
     let after = match near.chars().next() {
         Some(quote @ ('"' | '\'')) => near[1..].split_once(quote).map(|(_, after)| after),
         Some(_) if may_be_bare => {
