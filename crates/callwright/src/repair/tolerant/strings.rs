@@ -81,8 +81,8 @@ impl TolerantReader<'_> {
                     out.push(decoded.unwrap_or('\\'));
                 }
                 c if closes(quote, c) && delimiter.ends(self.rest()) => break,
-                // A plain quote may be the one that was meant to close it.
-                '"' if is_typographic(quote) => return Err(NoReading::Unclear),
+                // Another quote may be the one that was meant to close it.
+                '"' | '“' | '”' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() && !delimiter.takes_lines() {
                         self.note_raw_control(path, c);
@@ -175,5 +175,5 @@ fn is_typographic(c: char) -> bool {
 }
 
 fn closes(quote: char, c: char) -> bool {
-    c == quote || is_typographic(quote) && is_typographic(c)
+    c == quote || (quote, c) == ('“', '”')
 }
