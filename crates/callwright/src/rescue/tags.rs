@@ -368,11 +368,9 @@ fn key<'t>(cursor: &mut Cursor<'t>, after: AfterKey) -> RescueResult<Option<&'t 
             let Some(attributes) = cursor.until(">") else {
                 return Ok(None);
             };
-            let is_part = |c: char| c.is_ascii_alphabetic() || matches!(c, ' ' | '=' | '"');
-            let is_type = attributes.is_empty() || attributes.starts_with(" string=");
-            (is_type && attributes.chars().all(is_part))
-                .then_some(Some(key))
-                .ok_or(NoCall::Unreadable)
+            let types = ["", " string=\"true\"", " string=\"false\""];
+            let is_type = types.contains(&attributes);
+            is_type.then_some(Some(key)).ok_or(NoCall::Unreadable)
         }
         AfterKey::Tag => match cursor.close("<arg_value>") {
             Closing::Closed => Ok(Some(key)),

@@ -8,8 +8,8 @@ use crate::text::first_bytes;
 /// How far to look for the end of a key. Keys of real tools have up to 60 characters.
 const LOOK_AHEAD: usize = 100;
 
-/// Whether another key follows a comma in this text, or another item. Within brackets it belongs to something that is quoted as a whole:
-/// `d = {"a": 1, "b": 2}`.
+/// Whether another key or item follows in this text: after a comma, or on the line after one that a quote ends. Within brackets
+/// it belongs to something that is quoted as a whole: `d = {"a": 1, "b": 2}`.
 pub(crate) fn swallows_member(text: &str) -> bool {
     let count = |sign: &[char]| text.matches(sign).count();
     let is_balanced = count(&['{', '[', '(']) == count(&['}', ']', ')']);
@@ -21,12 +21,18 @@ pub(crate) fn swallows_member(text: &str) -> bool {
             '{' | '[' | '(' => depth += 1,
             '}' | ']' | ')' => depth = depth.saturating_sub(1),
             '"' | '\'' => quotes[usize::from(c == '"')] += 1,
-            ',' | '，' if depth == 0 || !is_balanced => {
+            ',' | '，' | '\n' if depth == 0 || !is_balanced => {
                 // A quote that closes nothing may be the one that was meant to end the text.
                 let is_open = |quote| quotes[usize::from(quote == '"')] % 2 == 1;
                 let end = before.filter(|c| matches!(c, '"' | '\'') && is_open(*c));
-                let after = text[at + c.len_utf8()..].trim_start();
-                if is_key(after, end.is_some()) || end.is_some_and(|end| after.starts_with(end)) {
+                let next = first_bytes(&text[at + c.len_utf8()..], LOOK_AHEAD).trim_start();
+                let is_item = || end.is_some_and(|end| next.starts_with(end));
+                let is_member = match (c, end) {
+                    ('\n', None) => false,
+                    ('\n', Some(_)) => is_key(next, false),
+                    _ => is_key(next, end.is_some()) || is_item(),
+                };
+                if is_member {
                     return true;
                 }
             }
@@ -37,14 +43,13 @@ pub(crate) fn swallows_member(text: &str) -> bool {
     false
 }
 
-/// Whether a key and what separates it from its value are here. Without quotes, any word may be before a colon.
+/// Whether a text starts with a key and what separates it from its value. Without quotes, any word may be before a colon.
 fn is_key(text: &str, may_be_bare: bool) -> bool {
-    let near = first_bytes(text, LOOK_AHEAD);
-    let after = match near.chars().next() {
-        Some(quote @ ('"' | '\'')) => near[1..].split_once(quote).map(|(_, after)| after),
+    let after = match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].split_once(quote).map(|(_, after)| after),
         Some(_) if may_be_bare => {
-            let after = near.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-            (after.len() < near.len()).then_some(after)
+            let after = text.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            (after.len() < text.len()).then_some(after)
         }
         _ => None,
     };
