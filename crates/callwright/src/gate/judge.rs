@@ -21,7 +21,9 @@ use crate::rescue::Notated;
 use crate::tool::{Tool, UnknownTool};
 use crate::validate::{self, Objections};
 use crate::verdict::{Refused, Repaired, Valid, Verdict};
-use crate::vocabulary::{Cause, Code, Correction, Cut, Edit, Failure, Grade, Issue, Validation};
+use crate::vocabulary::{
+    Cause, Code, Correction, Cut, Edit, Failure, Grade, Issue, Notation, Validation,
+};
 
 pub(crate) fn judge<'c>(gate: &'c Gate, call: &'c Call<'_>) -> Verdict<'c> {
     let healed = match gate.tool_set().find(&call.tool) {
@@ -120,11 +122,28 @@ fn pass<'c>(
             objections,
         })));
     }
+    if are_texts(call)
+        && let Some(failure) = repair::read_either_way(&arguments, tool)
+    {
+        let refused = Refused::new(failure, Some(tool), Some(arguments));
+        return Err(StoppedCall::Refused(refused.into()));
+    }
     match blank {
         Some(Blank::Text) if !tool.may_be_called_blank() => Err(nothing_sent(tool)),
         Some(Blank::Null) if tool.spec().may_destroy() => Err(nothing_sent(tool)),
         _ => Ok(Valid::new(tool, arguments)),
     }
+}
+
+/// Whether the parameters of a call were texts between tags in a message.
+fn are_texts(call: &Call<'_>) -> bool {
+    let is_tagged = |notation| {
+        matches!(
+            notation,
+            Notation::Function | Notation::Invoke | Notation::Pairs
+        )
+    };
+    call.rescued.is_some_and(is_tagged) && matches!(call.arguments, Arguments::Value(_))
 }
 
 /// Nothing was sent, although the schema does not accept empty arguments.
@@ -230,20 +249,41 @@ fn look_for_edits(
         StoppedCall::Refused(refused) => (refused.arguments.as_deref(), None),
         StoppedCall::Objected(it) => (Some(&*it.arguments), it.objections.located()),
     };
-    match (read, &call.arguments) {
-        (Some(read), _) => repair::heal_value(read, objections, terms, trace),
+    let (healing, are_texts) = match (read, &call.arguments) {
+        (Some(read), _) => {
+            let healing = repair::heal_value(read, objections, terms, trace);
+            (healing, are_texts(call))
+        }
         (None, Arguments::Text(text)) => match gate.read_notation(text, terms.tool) {
             Some(Notated::Cut) => {
-                Healing::Refused(Failure::cut_off(Path::root(), Cut::Seen).into())
+                let failure = Failure::cut_off(Path::root(), Cut::Seen);
+                return Healing::Refused(failure.into());
             }
             Some(Notated::Whole {
                 arguments,
-                is_ended,
+                shown,
+                are_texts,
                 has_words,
-            }) => repair::heal_notation(text, &arguments, (is_ended, has_words), terms, trace),
-            None => repair::heal_text(text, terms, gate.limits().max_depth, trace),
+            }) => {
+                let read = (shown, has_words);
+                let healing = repair::heal_notation(text, &arguments, read, terms, trace);
+                (healing, are_texts)
+            }
+            None => {
+                let max_depth = gate.limits().max_depth;
+                (repair::heal_text(text, terms, max_depth, trace), false)
+            }
         },
-        (None, _) => Healing::Hopeless,
+        (None, _) => (Healing::Hopeless, false),
+    };
+    match &healing {
+        Healing::Healed { arguments, .. } if are_texts => {
+            match repair::read_either_way(arguments, terms.tool) {
+                Some(failure) => Healing::Refused(failure.into()),
+                None => healing,
+            }
+        }
+        _ => healing,
     }
 }
 

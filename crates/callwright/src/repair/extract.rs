@@ -94,6 +94,9 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let (Some(front), Some(back)) = around else {
         return Extract::Nothing;
     };
+    if may_go_on(before, &text[start..at], rest, &edits) {
+        return Extract::Nothing;
+    }
     // Escaped among words, it is a part of a text: `write(note="{\"path\": …}")`.
     let is_escaped = edits
         .iter()
@@ -255,6 +258,16 @@ fn is_call(value: &Value<'_>) -> bool {
         Value::Array(items) => items.iter().any(|item| matches!(item, Value::Object(_))),
         _ => false,
     }
+}
+
+/// Whether a text in the value may go on after it: quotes follow that nothing opens in front of it, `{"a": `b`}`}`.
+fn may_go_on(before: &str, value: &str, rest: &str, edits: &[Edit]) -> bool {
+    let is_left = |quotes: &str| rest.contains(quotes) && !before.contains(quotes);
+    let has_backticks = || {
+        let mut rules = edits.iter().map(|edit| edit.rule);
+        value.contains('`') && rules.any(|rule| rule == liberties::SINGLE_QUOTES.name)
+    };
+    is_left("\"\"\"") || is_left("'''") || is_left("`") && has_backticks()
 }
 
 /// The surroundings of a value in backticks, quotes or parentheses, as inline code or as a text.

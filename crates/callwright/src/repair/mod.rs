@@ -13,6 +13,7 @@
 //!    the edit is a guess.
 
 mod bracket;
+mod either_way;
 mod envelope;
 mod escapes;
 mod extract;
@@ -27,6 +28,7 @@ mod tolerant;
 
 use std::collections::BTreeSet;
 
+pub(crate) use self::either_way::read_either_way;
 use self::extract::{Extract, SeveralValues};
 use self::liberties::is_allowed;
 pub use self::rule_list::{RuleRow, rules};
@@ -40,7 +42,7 @@ use crate::call::{Call, Completeness};
 use crate::json::{Path, Value, read_value};
 use crate::tool::Tool;
 use crate::validate::LocatedIssue;
-use crate::vocabulary::{Cause, Code, Cut, Effect, Failure, Work, says_edit};
+use crate::vocabulary::{Cause, Code, Cut, Effect, Failure, Shown, Work, says_edit};
 
 /// Where trials are recorded, if requested.
 pub(crate) type Trace = Option<Vec<Trial>>;
@@ -196,21 +198,21 @@ fn heal_reading(
     Healing::Healed { arguments, edits }
 }
 
-/// Searches for edits that make arguments valid that were written as `text`, in another notation than JSON: `is_ended` if the
-/// text shows that nothing is missing at its end, `has_words` if there are words around the call.
+/// Searches for edits that make arguments valid that were written as `text`, in another notation than JSON: `shown` is what the
+/// text shows to be complete, `has_words` if there are words around the call.
 pub(crate) fn heal_notation(
     text: &str,
     arguments: &Value<'_>,
-    (is_ended, has_words): (bool, bool),
+    (shown, has_words): (Shown, bool),
     terms: &Terms<'_>,
     trace: &mut Trace,
 ) -> Healing {
-    let liberty = if is_ended {
-        &liberties::NOTATION
-    } else if terms.is_complete || terms.stakes() == Stakes::Reads {
-        &liberties::OPEN_NOTATION
-    } else {
-        return Healing::Hopeless;
+    let liberty = match shown {
+        Shown::Call => &liberties::NOTATION,
+        Shown::End => &liberties::OPEN_NOTATION,
+        Shown::Parameters if terms.stakes() == Stakes::Reads => &liberties::OPEN_NOTATION,
+        Shown::Parameters | Shown::Nothing if terms.is_complete => &liberties::OPEN_NOTATION,
+        Shown::Parameters | Shown::Nothing => return Healing::Hopeless,
     };
     let mut read = vec![liberty.edit(&Path::root(), text, "{…}")];
     if has_words {

@@ -134,7 +134,7 @@ fn is_apart(rest: &str) -> bool {
         first.split_whitespace().count() >= FEWEST_WORDS
             && !first.contains(|c: char| c.is_ascii_digit() || "\"'`{}[]".contains(c))
     };
-    let is_signs = || !rest.contains(|c: char| c.is_alphanumeric() || "\"'`{[(".contains(c));
+    let is_signs = || !rest.contains(|c: char| c.is_alphanumeric() || "\"'`“”{[(".contains(c));
     // The end of a file or a stream: `EOF`, `[DONE]`.
     let last = first.trim().trim_matches(['[', ']', '(', ')']);
     let is_end = || !last.is_empty() && last.chars().all(|c| c.is_uppercase() || c == '_');
@@ -149,12 +149,12 @@ fn is_apart(rest: &str) -> bool {
 /// explained.
 fn holds_member(words: &str, tool: &Tool, present: &BTreeSet<&str>) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    words.match_indices([':', '=']).any(|(at, _)| {
+    words.match_indices([':', '：', '=']).any(|(at, sign)| {
         let before = words[..at].trim_end();
         let name = before.trim_end_matches(['`', '*', '"', '\'']);
         let key = &name[name.trim_end_matches(is_part).len()..];
-        let value = words[at + 1..].lines().next().unwrap_or_default();
-        let is_quoted = before.ends_with('"') && words[at..].starts_with(':');
+        let value = words[at + sign.len()..].lines().next().unwrap_or_default();
+        let is_quoted = before.ends_with('"') && sign != "=";
         !present.contains(key)
             && (is_quoted || tool.has_parameter(key) && value.contains(char::is_alphanumeric))
     })

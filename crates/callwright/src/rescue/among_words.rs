@@ -5,9 +5,9 @@
 
 use super::offer::Offer;
 use super::{FoundCalls, debris, harmony, read_from, read_notation};
-use crate::vocabulary::ParseLimits;
 use crate::vocabulary::envelope::ARGUMENTS;
 use crate::vocabulary::template::{self, CallSide};
+use crate::vocabulary::{Notation, ParseLimits};
 
 /// How many bytes of words may come before calls. A longer text is an answer, and the call at its end may be part of it.
 pub(super) const MOST_WORDS: usize = 2_000;
@@ -42,6 +42,8 @@ pub(super) fn read<'t>(
             return Some(Some((found, words)));
         }
         match debris::read(text, at, limits.max_depth, offer) {
+            // `)nights=3`, `)'s`: the call may go on.
+            Ok(((_, Notation::Pythonic), end)) if goes_on(&text[end..]) => Some(None),
             Ok((found, end)) => {
                 let (_, closed) = offer.leading_debris(&text[end..], CallSide::After);
                 Some(Some((
@@ -62,6 +64,11 @@ pub(super) fn read<'t>(
         has_words: true,
         ..found
     })
+}
+
+/// Whether a text directly after a call starts with a word, a quote or a bracket.
+fn goes_on(after: &str) -> bool {
+    after.starts_with(|c: char| c.is_alphanumeric() || "\"'([{".contains(c))
 }
 
 /// Whether words may contain another call.

@@ -5,7 +5,7 @@
 
 use super::NoCall;
 use super::cursor::{Cursor, RescueResult};
-use crate::json::{Problem, Value};
+use crate::json::{Member, Problem, Value, has_duplicate};
 
 /// What may end arguments, and what they may not contain.
 pub(super) struct Border {
@@ -13,6 +13,14 @@ pub(super) struct Border {
     pub(super) end: Option<&'static str>,
     /// The token that starts the next call: inside arguments that are not JSON it could belong to either.
     pub(super) next: &'static str,
+}
+
+/// Members, each of which is given once.
+pub(super) fn object(members: Vec<Member<'_>>) -> RescueResult<Value<'_>> {
+    if has_duplicate(&members) {
+        return Err(NoCall::Ambiguous);
+    }
+    Ok(Value::Object(members))
 }
 
 /// Reads the text of the arguments that start here and moves past it, but not past the token that ends them.

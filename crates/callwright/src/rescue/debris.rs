@@ -122,10 +122,12 @@ pub(super) fn read<'t>(
     Ok(((calls, notation), end))
 }
 
-/// Whether a text starts like a call: a marker or the name of a tool, and a bracket.
+/// Whether a text starts like a call: a marker or the name of a tool, and a bracket or a parenthesis.
 pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
     let (debris, length) = offer.leading_debris(text, CallSide::Before);
+    let is_call = || debris.tool.is_some() && text[..length].ends_with('(');
     (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
+        || is_call()
 }
 
 /// Moves past the parentheses that close what was opened before a call: `print(search(…))`.
@@ -173,7 +175,7 @@ fn arguments_of<'t>(
     Ok(value)
 }
 
-/// Whether the rest of a text is only debris.
+/// Whether the rest of a text is only debris. With quotes in it, the last text before it may go on.
 pub(super) fn is_end(rest: &str, offer: &Offer<'_>) -> bool {
-    offer.leading_debris(rest, CallSide::After).1 == rest.len()
+    !rest.contains(['"', '\'']) && offer.leading_debris(rest, CallSide::After).1 == rest.len()
 }

@@ -6,18 +6,19 @@
 
 use super::cursor::Cursor;
 use super::offer::Offer;
-use super::{NoCall, among_words, pythonic, read_from, tags};
+use super::{NoCall, among_words, debris, pythonic, read_from, tags};
 use crate::call::{Arguments, Call};
 use crate::json::Value;
 use crate::vocabulary::template::{self, CallSide};
-use crate::vocabulary::{Notation, ParseLimits};
+use crate::vocabulary::{Notation, ParseLimits, Shown};
 
 /// Arguments as they were read.
 pub(crate) enum Notated<'t> {
     Whole {
         arguments: Value<'t>,
-        /// Whether the text itself shows that nothing is missing at its end.
-        is_ended: bool,
+        shown: Shown,
+        /// Whether the parameters are texts between tags, whatever their types.
+        are_texts: bool,
         /// Whether there are words around the call, of a tool that only reads.
         has_words: bool,
     },
@@ -57,7 +58,8 @@ pub(crate) fn read_arguments<'t>(
             } else {
                 Notated::Whole {
                     arguments,
-                    is_ended: true,
+                    shown: Shown::Call,
+                    are_texts: found.notation != Notation::Pythonic,
                     has_words: found.has_words,
                 }
             })
@@ -68,19 +70,40 @@ pub(crate) fn read_arguments<'t>(
 
 /// Parameters without a call around them.
 fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'t>> {
-    let (arguments, is_closed) = match tags::read_parameters(&mut cursor) {
-        Ok(arguments) => (arguments, false),
-        Err(NoCall::Unreadable) => pythonic::read_parameters(&mut cursor).ok()?,
+    let tagged = tags::read_parameters(&mut cursor);
+    let are_texts = tagged.is_ok();
+    let (arguments, shown) = match tagged {
+        Ok((arguments, true)) => (arguments, Shown::End),
+        Ok((arguments, false)) => (arguments, Shown::Parameters),
+        Err(NoCall::Unreadable) => match pythonic::read_parameters(&mut cursor).ok()? {
+            (arguments, true) => (arguments, Shown::Call),
+            (arguments, false) if ends_visibly(&arguments) => (arguments, Shown::Parameters),
+            (arguments, false) => (arguments, Shown::Nothing),
+        },
         Err(_) => return None,
     };
     if cursor.is_cut {
         return Some(Notated::Cut);
     }
-    let (debris, length) = offer.leading_debris(cursor.rest(), CallSide::After);
-    let is_all = length == cursor.rest().len();
+    let is_open = matches!(shown, Shown::Parameters | Shown::Nothing);
+    // A closing tag or a bracket that closes nothing may belong to a value, or to a call whose start is missing.
+    let (debris, _) = offer.leading_debris(cursor.rest(), CallSide::After);
+    let is_surplus = is_open && (debris.has_mark || debris.has_sign);
+    let is_all = debris::is_end(cursor.rest(), offer) && !is_surplus;
     is_all.then_some(Notated::Whole {
         arguments,
-        is_ended: is_closed || debris.has_mark,
+        shown,
+        are_texts,
         has_words: false,
     })
+}
+
+/// Whether the last value ends with a quote or a bracket.
+fn ends_visibly(arguments: &Value<'_>) -> bool {
+    let last = arguments.as_object().and_then(<[_]>::last);
+    let last = last.map(|(_, value)| value);
+    matches!(
+        last,
+        Some(Value::String(_) | Value::Array(_) | Value::Object(_))
+    )
 }

@@ -6,9 +6,11 @@
 use std::borrow::Cow;
 
 use super::NoCall;
+use super::arguments::object;
 use super::cursor::{Cursor, RescueResult};
 use crate::call::{Arguments, Call};
-use crate::json::{Member, Value, has_duplicate};
+use crate::json::{Member, Value};
+use crate::vocabulary::swallows_member;
 
 /// Whether a list of calls starts here.
 pub(super) fn starts(text: &str) -> bool {
@@ -58,7 +60,7 @@ pub(super) fn named_arguments<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value
         members(cursor)?
     };
     expect(cursor, ")")?;
-    Ok(Value::Object(members))
+    object(members)
 }
 
 /// `key=value, …` or `(key=value, …)` without a name before it, and whether it is in parentheses.
@@ -66,7 +68,7 @@ pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<(Valu
     if cursor.eat_spaced("(") {
         return Ok((named_arguments(cursor)?, true));
     }
-    Ok((Value::Object(members(cursor)?), false))
+    Ok((object(members(cursor)?)?, false))
 }
 
 fn members<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Member<'t>>> {
@@ -78,9 +80,6 @@ fn members<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Vec<Member<'t>>> {
         if !cursor.eat_spaced(",") {
             break;
         }
-    }
-    if has_duplicate(&members) {
-        return Err(NoCall::Ambiguous);
     }
     Ok(members)
 }
@@ -122,7 +121,7 @@ fn value<'t>(cursor: &mut Cursor<'t>, depth_left: usize) -> RescueResult<Value<'
                 members.push((key, value(cursor, depth_left)?));
                 separator(cursor, "}")?;
             }
-            Ok(Value::Object(members))
+            object(members)
         }
         '"' | '\'' => string(cursor).map(Value::String),
         '-' | '0'..='9' => cursor.json().map_err(|_| unreadable()),
@@ -174,7 +173,11 @@ fn string<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Cow<'t, str>> {
             cursor.eat(kind.encode_utf8(&mut [0; 4]));
             text += decoded;
         } else if cursor.eat(end) {
-            return Ok(text);
+            return if swallows_member(&text) {
+                Err(NoCall::Ambiguous)
+            } else {
+                Ok(text)
+            };
         } else if let Some(c) = cursor.peek().filter(|_| is_long) {
             text += &cursor.rest()[..c.len_utf8()];
             cursor.eat(&cursor.rest()[..c.len_utf8()]);

@@ -10,15 +10,15 @@
 //! type it should have. A value that contains a tag of the same notation could be read in two ways.
 
 use super::NoCall;
-use super::arguments::{self, Border};
+use super::arguments::{self, Border, object};
 use super::chance::Chance;
 use super::cursor::{Closing, Cursor, RescueResult};
 use super::envelope;
 use super::offer::Offer;
 use crate::call::{Arguments, Call};
-use crate::json::{Member, Value, has_duplicate};
+use crate::json::{Member, Value};
 use crate::vocabulary::Notation;
-use crate::vocabulary::template::is_bar;
+use crate::vocabulary::template::{is_bar, is_maker};
 
 pub(super) const TOOL_CALL: &str = "<tool_call>";
 const TOOL_CALL_END: &str = "</tool_call>";
@@ -28,7 +28,7 @@ const FUNCTION_END: &str = "</function>";
 /// The tags that calls may be inside of.
 const WRAPPERS: [&str; 3] = ["tool_call", "tool_calls", "function_calls"];
 
-/// The longest namespace that is searched for; the known ones have three to seven letters.
+/// How long a namespace may be; the known ones have two to eleven letters.
 const LONGEST_NAMESPACE: usize = 16;
 
 /// The tags of a notation with parameters.
@@ -94,13 +94,13 @@ fn opening(text: &str) -> Option<Opening<'_>> {
     Some(Opening::Wrapper(&tag[..space.len() + wrapper.len()]))
 }
 
-/// What comes before the name in a tag: `antml:`, `｜DSML｜`, or nothing.
+/// What comes before the name in a tag: `antml:`, `｜DSML｜`, or nothing. Any other word may say something: `example:`.
 fn namespace(tag: &str) -> &str {
     let opened = tag.trim_start_matches(is_bar);
     let letters = opened.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (_, after) = opened.split_at(letters);
+    let (name, after) = opened.split_at(letters);
     let rest = match after.strip_prefix(':') {
-        _ if letters > LONGEST_NAMESPACE => tag,
+        _ if !is_maker(name) => tag,
         Some(name) if opened.len() == tag.len() => name,
         None if opened.len() < tag.len() && after.starts_with(is_bar) => {
             after.trim_start_matches(is_bar)
@@ -287,8 +287,8 @@ impl Spaced {
     }
 }
 
-/// Parameters without a call around them, up to the last one that starts here.
-pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value<'t>> {
+/// Parameters without the start of a call in front of them, and whether the end of one follows.
+pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<(Value<'t>, bool)> {
     let rest = cursor.rest();
     let spaced = Spaced::new(rest.strip_prefix('<').map_or("", namespace));
     let tags = [FUNCTION_TAGS, PAIRS, spaced.tags()];
@@ -302,15 +302,8 @@ pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value
     if !cursor.is_at_end() && tags.open.starts_with(cursor.rest()) {
         cursor.cut();
     }
-    object(members)
-}
-
-/// Parameters, each of which is given once.
-fn object(members: Vec<Member<'_>>) -> RescueResult<Value<'_>> {
-    if has_duplicate(&members) {
-        return Err(NoCall::Ambiguous);
-    }
-    Ok(Value::Object(members))
+    let is_closed = cursor.eat(tags.end);
+    Ok((object(members)?, is_closed))
 }
 
 /// Reads parameters up to the end of the call of `tool`.
@@ -375,11 +368,9 @@ fn key<'t>(cursor: &mut Cursor<'t>, after: AfterKey) -> RescueResult<Option<&'t 
             let Some(attributes) = cursor.until(">") else {
                 return Ok(None);
             };
-            let is_part = |c: char| c.is_ascii_alphabetic() || matches!(c, ' ' | '=' | '"');
-            let is_type = attributes.is_empty() || attributes.starts_with(" string=");
-            (is_type && attributes.chars().all(is_part))
-                .then_some(Some(key))
-                .ok_or(NoCall::Unreadable)
+            let types = ["", " string=\"true\"", " string=\"false\""];
+            let is_type = types.contains(&attributes);
+            is_type.then_some(Some(key)).ok_or(NoCall::Unreadable)
         }
         AfterKey::Tag => match cursor.close("<arg_value>") {
             Closing::Closed => Ok(Some(key)),

@@ -42,8 +42,16 @@ pub enum DeclaredBy {
 }
 
 impl ToolSpec {
-    /// Whether it is declared read-only, and its name does not contradict a mere hint.
+    /// Whether it is declared read-only, and its name does not contradict a mere hint: that it destroys or runs something, or
+    /// pays.
     pub fn only_reads(&self) -> bool {
+        let pays = || self.declared_by == DeclaredBy::Hint && says_spend(&self.name);
+        self.may_only_read() && !pays()
+    }
+
+    /// The same for limits: `tip_of_the_day` need not be a payment, and a hint that it reads keeps its calls from being counted
+    /// as such.
+    fn may_only_read(&self) -> bool {
         self.effect == Effect::Read && !self.may_destroy()
     }
 
@@ -63,7 +71,7 @@ impl ToolSpec {
     /// Whether running the same call again would spend twice: the name implies a payment, and the tool is not declared
     /// read-only or idempotent.
     pub fn spends(&self) -> bool {
-        !self.only_reads() && !self.idempotent && says_spend(&self.name)
+        !self.may_only_read() && !self.idempotent && says_spend(&self.name)
     }
 
     /// Whether a call must not be repeated without asking: the operator declared that it changes something, or the name implies
@@ -103,6 +111,8 @@ mod tests {
             "find_replace",
             "fetchRemove",
             "get_or_delete",
+            "find_replace_text",
+            "get_rid_of_files",
         ] {
             let spec = hinted(name, Effect::Read);
             assert!(spec.may_destroy() && !spec.only_reads(), "{name}");
@@ -118,6 +128,12 @@ mod tests {
             assert!(!spec.may_destroy() && spec.only_reads(), "{name}");
         }
         assert!(hinted("drop_table", Effect::Write).may_destroy());
+        for name in ["pay_invoice", "transfer_funds", "überweisung", "下单"] {
+            assert!(!hinted(name, Effect::Read).only_reads(), "{name}");
+        }
+        for name in ["get_payment_status", "list_transfers"] {
+            assert!(hinted(name, Effect::Read).only_reads(), "{name}");
+        }
     }
 
     #[test]

@@ -53,3 +53,16 @@ named! {
         Json = "json",
     }
 }
+
+/// What arguments in another notation than JSON show to be complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The call, from its start to its end.
+    Call,
+    /// The end of a call whose start is missing, and perhaps parameters with it.
+    End,
+    /// Each parameter; another may have followed.
+    Parameters,
+    /// Not even the last value: `3` may have been `30`.
+    Nothing,
+}

@@ -24,6 +24,7 @@ mod output_fault;
 mod output_policy;
 pub(crate) mod panics;
 pub(crate) mod place;
+mod quoting;
 pub(crate) mod replacements;
 pub(crate) mod template;
 pub(crate) mod text;
@@ -47,12 +48,14 @@ pub use issue::{
     ReceivedKeys, SchemaType, Unit,
 };
 pub(crate) use macros::{named, word_list};
+pub(crate) use message::Shown;
 pub use message::{Message, Notation};
 pub use objection::{Notice, Objection, Reason, Reply};
 pub use output::{Checked, Output, OutputVerdict, Ran};
 pub use output_fault::{ErrorSign, Finding, FindingKind, MorePages, OutputFault};
 pub use output_policy::{Detector, OutputCheck, OutputPolicy};
 pub use place::{Moment, Place};
+pub(crate) use quoting::swallows_member;
 pub use tool::{ToolSpec, Validation};
 pub use tool_failure::{FailureKind, ToolFailure};
 pub(crate) use work::Work;

@@ -9,7 +9,7 @@ mod strings;
 
 use std::borrow::Cow;
 
-pub(super) use self::scalars::is_number;
+pub(super) use self::scalars::{is_number, literal};
 use self::strings::{Delimiter, is_quote};
 use super::Edit;
 use super::extract::JSON_BLANK;

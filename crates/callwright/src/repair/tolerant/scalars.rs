@@ -26,12 +26,7 @@ impl TolerantReader<'_> {
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
             .ok_or(NoReading::CutOff)?;
         let word = rest[..length].to_owned();
-        let (value, json) = match word.as_str() {
-            "true" | "True" | "TRUE" => (Value::Bool(true), "true"),
-            "false" | "False" | "FALSE" => (Value::Bool(false), "false"),
-            "null" | "None" | "NULL" | "nil" => (Value::Null, "null"),
-            _ => return Err(NoReading::Unclear),
-        };
+        let (value, json) = literal(&word).ok_or(NoReading::Unclear)?;
         self.end_scalar(length, true)?;
         if word != json {
             self.note(&liberties::LITERAL, path, &word, json);
@@ -55,6 +50,16 @@ impl TolerantReader<'_> {
         }
         self.at += length;
         Ok(())
+    }
+}
+
+/// The value that a word stands for in JSON, Python or Ruby, and its name in JSON.
+pub(in super::super) fn literal(word: &str) -> Option<(Value<'static>, &'static str)> {
+    match word {
+        "true" | "True" | "TRUE" => Some((Value::Bool(true), "true")),
+        "false" | "False" | "FALSE" => Some((Value::Bool(false), "false")),
+        "null" | "None" | "NULL" | "nil" => Some((Value::Null, "null")),
+        _ => None,
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::inner_quotes::{Ending, ending};
 use super::super::liberties;
 use super::{NoReading, TolerantReader, TolerantResult};
 use crate::json::{Path, Value};
-use crate::vocabulary::says_run;
+use crate::vocabulary::{says_run, swallows_member};
 
 impl TolerantReader<'_> {
     /// A string that may contain unescaped quotes; it may not contain escapes. If some quotes are content, a string with
@@ -93,8 +93,8 @@ impl TolerantReader<'_> {
                     out.push(decoded.unwrap_or('\\'));
                 }
                 c if closes(quote, c) && delimiter.ends(self.rest()) => break,
-                // A plain quote may be the one that was meant to close it.
-                '"' if is_typographic(quote) => return Err(NoReading::Unclear),
+                // Another quote may be the one that was meant to close it.
+                '"' | '“' | '”' if is_typographic(quote) => return Err(NoReading::Unclear),
                 c => {
                     if c.is_control() && !delimiter.takes_lines() {
                         self.note_raw_control(path, c);
@@ -105,6 +105,9 @@ impl TolerantReader<'_> {
             }
         }
         let written = &self.text[start..self.at];
+        if (quote != '"' || count > 1) && swallows_member(written) {
+            return Err(NoReading::Unclear);
+        }
         // In `C:\new\Users` the `\n` may be a line break.
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
@@ -184,5 +187,5 @@ fn is_typographic(c: char) -> bool {
 }
 
 fn closes(quote: char, c: char) -> bool {
-    c == quote || is_typographic(quote) && is_typographic(c)
+    c == quote || (quote, c) == ('“', '”')
 }

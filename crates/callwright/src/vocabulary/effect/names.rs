@@ -170,9 +170,11 @@ pub(super) fn only_looks_at_destruction(name: &str) -> bool {
         .is_some_and(|word| says_destroy(word) && !happened(word));
     let is_verb = |word: &str| {
         let has_stem = |stems: &Regex| stems.is_match(word);
-        word == "replace" || DESTROYING.as_ref().is_none_or(has_stem) && !happened(word)
+        DESTROYING.as_ref().is_none_or(has_stem) && !happened(word)
     };
-    only_looks(&words) && !begins && !words.last().is_some_and(|word| is_verb(word))
+    // `find_replace_text`, `get_rid_of_files`
+    let acts = words.contains(&"replace") || words.starts_with(&["get", "rid"]);
+    only_looks(&words) && !begins && !acts && !words.last().is_some_and(|word| is_verb(word))
 }
 
 #[rustfmt::skip]

@@ -18,7 +18,7 @@ use names::{is_label, may_begin_label, may_begin_name};
 use crate::text::first_bytes;
 use pieces::PieceReader;
 
-pub(crate) use names::{is_language, is_token_name};
+pub(crate) use names::{is_language, is_maker, is_token_name};
 pub(crate) use reasoning::{
     after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags,
 };

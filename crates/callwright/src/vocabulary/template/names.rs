@@ -95,6 +95,11 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
 /// Longer names do not belong to a template; the longest known one has 36 letters.
 const LONGEST: usize = 48;
 
+/// Whether this is the name of a vendor of templates.
+pub(crate) fn is_maker(name: &str) -> bool {
+    MAKERS.contains(&name.to_lowercase().as_str())
+}
+
 /// Whether a name belongs to a chat template, also with one typing error: `tool_cal`.
 pub(super) fn is_of_template(name: &str, shape: NameShape) -> bool {
     let Some(words) = chunks(name) else {

@@ -274,8 +274,8 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         }
         let bare = NAMESPACES
             .iter()
-            .find_map(|space| word.strip_prefix(space))
-            .unwrap_or(word);
+            .find_map(|space| word.strip_prefix(space))?;
+        // Without the namespace, the number may be an argument: `delete_row:5`.
         let bare = match bare.rsplit_once(':') {
             Some((name, number)) if number.bytes().all(|c| c.is_ascii_digit()) => name,
             _ => bare,
