@@ -55,11 +55,14 @@ impl TolerantReader<'_> {
         }
     }
 
-    /// A string between two tokens that a template has for quotes. It has no escapes.
+    /// A string between two tokens that a template has for quotes: it has no escapes.
     pub(super) fn between_tokens(&mut self, token: &str, path: &Path) -> TolerantResult<String> {
         let (_, opened) = self.rest().split_at(token.len());
         let length = opened.find(token).ok_or(NoReading::CutOff)?;
         let text = opened[..length].to_owned();
+        if swallows_member(&text) {
+            return Err(NoReading::Unclear);
+        }
         let written = &self.rest()[..length + 2 * token.len()];
         let quoted = Value::String(Cow::Borrowed(&text)).to_string();
         self.note(&liberties::SINGLE_QUOTES, path, written, &quoted);
