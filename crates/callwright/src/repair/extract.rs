@@ -260,7 +260,7 @@ fn is_call(value: &Value<'_>) -> bool {
     }
 }
 
-/// Whether a text in the value may go on after it: quotes follow that nothing opens in front of it, `{"a": `b`}`}`.
+/// Whether a text in the value may go on after it: quotes follow that nothing opens in front of it, `{"a": 'b'}'''}`.
 fn may_go_on(before: &str, value: &str, rest: &str, edits: &[Edit]) -> bool {
     let is_left = |quotes: &str| rest.contains(quotes) && !before.contains(quotes);
     let has_backticks = || {

@@ -4,7 +4,7 @@
 //! every tool that is called and nothing else in the message looks like a call. The words before them stay text.
 
 use super::offer::Offer;
-use super::{FoundCalls, debris, harmony, read_from, read_notation};
+use super::{FoundCalls, debris, harmony, read_notation};
 use crate::vocabulary::envelope::ARGUMENTS;
 use crate::vocabulary::template::{self, CallSide};
 use crate::vocabulary::{Notation, ParseLimits};
@@ -35,23 +35,24 @@ pub(super) fn read<'t>(
     let mut places = starts(text, start).take_while(near).take(MOST_STARTS);
     // The first thing that looks like calls decides, whether it can be read or not: it is not skipped in favour of another.
     let (found, words_after) = places.find_map(|at| {
-        if let Ok(found) = read_from(text, (at, end), limits, offer) {
-            return Some(Some((found, "")));
+        let notation = read_notation(text, (at, end), limits, offer);
+        if let Ok((_, "")) = notation {
+            return Some(notation.ok());
         }
-        if let Ok((found, words)) = read_notation(text, (at, end), limits, offer) {
-            return Some(Some((found, words)));
-        }
-        match debris::read(text, at, limits.max_depth, offer) {
-            // `)nights=3`, `)'s`: the call may go on.
-            Ok(((_, Notation::Pythonic), end)) if goes_on(&text[end..]) => Some(None),
-            Ok((found, end)) => {
-                let (_, closed) = offer.leading_debris(&text[end..], CallSide::After);
-                Some(Some((
-                    FoundCalls::among_debris(found, at),
-                    &text[end + closed..],
-                )))
+        let among_debris = debris::read(text, at, limits.max_depth, offer);
+        match (among_debris, notation) {
+            (Ok((found, after)), _) if debris::is_end(&text[after..], offer) => {
+                Some(Some((FoundCalls::among_debris(found, at), "")))
             }
-            Err(_) => debris::opens_call(&text[at..], offer).then_some(None),
+            (_, Ok(found)) => Some(Some(found)),
+            // `)nights=3`, `)'s`: the call may go on.
+            (Ok(((_, Notation::Pythonic), after)), _) if goes_on(&text[after..]) => Some(None),
+            (Ok((found, after)), _) => {
+                let (_, closed) = offer.leading_debris(&text[after..], CallSide::After);
+                let words = &text[after + closed..];
+                Some(Some((FoundCalls::among_debris(found, at), words)))
+            }
+            (Err(_), Err(_)) => debris::opens_call(&text[at..], offer).then_some(None),
         }
     })??;
     let is_allowed = |name: &str| {

@@ -9,6 +9,7 @@ use super::cursor::{Cursor, RescueResult};
 use super::envelope;
 use super::offer::Offer;
 use super::pythonic;
+use super::tags;
 use crate::call::{Arguments, Call};
 use crate::json::{Problem, Value};
 use crate::vocabulary::Notation;
@@ -122,12 +123,14 @@ pub(super) fn read<'t>(
     Ok(((calls, notation), end))
 }
 
-/// Whether a text starts like a call: a marker or the name of a tool, and a bracket or a parenthesis.
+/// Whether a text starts like a call: a marker or the name of a tool before a bracket, or the name before a parenthesis or a
+/// tag.
 pub(super) fn opens_call(text: &str, offer: &Offer<'_>) -> bool {
     let (debris, length) = offer.leading_debris(text, CallSide::Before);
-    let is_call = || debris.tool.is_some() && text[..length].ends_with('(');
-    (debris.has_mark || debris.tool.is_some()) && text[length..].starts_with(['{', '['])
-        || is_call()
+    let (before, rest) = text.split_at(length);
+    let is_named = debris.tool.is_some();
+    let opens = || before.ends_with('(') || rest.starts_with('<') || before.ends_with(tags::KEY);
+    (debris.has_mark || is_named) && rest.starts_with(['{', '[']) || is_named && opens()
 }
 
 /// Moves past the parentheses that close what was opened before a call: `print(search(…))`.

@@ -50,7 +50,10 @@ impl<'g> Offer<'g> {
 
     /// Whether that holds for any tool.
     pub(super) fn allows_any_words(&self) -> bool {
-        self.tools.iter().any(|tool| self.allows_words(tool))
+        match self.arguments_of {
+            Some(own) => self.allows_words(own),
+            None => self.tools.iter().any(|tool| self.allows_words(tool)),
+        }
     }
 
     /// The debris at the start of a text on this side of a call, and its length.

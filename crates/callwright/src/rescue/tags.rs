@@ -60,8 +60,11 @@ const FUNCTION_TAGS: Tags<'static> = Tags {
     end: FUNCTION_END,
 };
 
+/// What comes before a key in pairs of tags.
+pub(super) const KEY: &str = "<arg_key>";
+
 const PAIRS: Tags<'static> = Tags {
-    open: "<arg_key>",
+    open: KEY,
     after_key: AfterKey::Tag,
     close: "</arg_value>",
     end: TOOL_CALL_END,
