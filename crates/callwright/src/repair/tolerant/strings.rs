@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::super::escapes::{escape, is_apostrophe, keeps_backslashes, may_be_code};
+use super::super::escapes::{
+    escape, is_apostrophe, keeps_backslashes, may_be_code, may_be_unescaped,
+};
 use super::super::inner_quotes::{Ending, ending};
 use super::super::liberties;
 use super::{NoReading, TolerantReader, TolerantResult};
@@ -97,6 +99,7 @@ impl TolerantReader<'_> {
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
         }
+        self.may_be_unescaped |= decoded_escape && may_be_unescaped(written);
         if kept_backslash {
             self.note(&liberties::BACKSLASH, path, "\\", "\\\\");
         }
