@@ -83,8 +83,10 @@ impl TolerantReader<'_> {
                     out.push(decoded.unwrap_or('\\'));
                 }
                 c if closes(quote, c) && delimiter.ends(self.rest()) => break,
-                // A plain quote may be the one that was meant to close it.
-                '"' if is_typographic(quote) => return Err(NoReading::Unclear),
+                // A plain quote may be the one that was meant to close it, and after another opening one it may end later.
+                c if is_typographic(quote) && (c == '"' || c == quote) => {
+                    return Err(NoReading::Unclear);
+                }
                 c => {
                     if c.is_control() && !delimiter.takes_lines() {
                         self.note_raw_control(path, c);
@@ -95,6 +97,10 @@ impl TolerantReader<'_> {
             }
         }
         let written = &self.text[start..self.at];
+        // In French the blanks in `« a »` belong to the quotes.
+        if quote == '«' && written.trim() != written {
+            return Err(NoReading::Unclear);
+        }
         // In `C:\new\Users` the `\n` may be a line break.
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
@@ -169,11 +175,21 @@ pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'') || is_typographic(c)
 }
 
-/// The quotes that word processors make of `"`. Models sometimes put the same one on both sides.
+/// The quotes that word processors make of `"`.
 fn is_typographic(c: char) -> bool {
-    matches!(c, '“' | '”')
+    !closers(c).is_empty()
+}
+
+/// What closes a string in these typographic quotes. Models sometimes put the same sign on both sides.
+fn closers(quote: char) -> &'static [char] {
+    match quote {
+        '“' | '”' | '„' => &['“', '”'],
+        '«' => &['»'],
+        '「' => &['」'],
+        _ => &[],
+    }
 }
 
 fn closes(quote: char, c: char) -> bool {
-    c == quote || is_typographic(quote) && is_typographic(c)
+    c == quote && closers(c).is_empty() || closers(quote).contains(&c)
 }
