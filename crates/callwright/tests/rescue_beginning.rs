@@ -64,7 +64,7 @@ fn follow(gate: &Gate, text: &str, steps: impl Iterator<Item = usize>) -> Result
     Ok(())
 }
 
-const PIECES: [&str; 78] = [
+const PIECES: [&str; 82] = [
     "<TOOLCALL>",
     "<|tool_call_begin|>",
     "<|tool_sep|>",
@@ -114,6 +114,10 @@ const PIECES: [&str; 78] = [
     "\n```",
     "{\"name\": \"drop\", \"arguments\": {\"x\": \"a\"}}",
     "{\"arguments\": {}, \"name\": \"look\"}",
+    "{\"name\": \"mcp__any__look\", \"arguments\": {}}",
+    "{\"name\": \"any/get_weather\", \"arguments\": {}}",
+    "{\"name\": \"dropdrop\", \"arguments\": {}}",
+    "{\"name\": \"look<|call|>\", \"arguments\": {}}",
     "{\"type\": \"function\", \"function\": {\"name\": \"look\", \"parameters\": {\"x\": 1}}}",
     "{\"id\": \"a\", ",
     "\"name\": \"look\", ",

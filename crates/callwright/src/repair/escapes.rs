@@ -61,15 +61,36 @@ pub(super) fn may_be_code(text: &str) -> bool {
     text.contains(['{', '}', '$', '|', '<', '>', '=', '`'])
 }
 
+/// Whether some escapes of a text may be backslashes of a path or a pattern that lack another backslash: `C:\new`, `src\test`,
+/// `\bword`. No text is meant to hold a backspace. Without a drive, a path has no blanks and more than line breaks.
+pub(super) fn may_be_unescaped(written: &str) -> bool {
+    let mut characters = written.chars();
+    let (mut has_line_break, mut has_tab) = (false, false);
+    while let Some(character) = characters.next() {
+        let escaped = (character == '\\').then(|| characters.next()).flatten();
+        match escaped {
+            Some('b' | 'f') => return true,
+            Some('n') => has_line_break = true,
+            Some('r' | 't') => has_tab = true,
+            _ => {}
+        }
+    }
+    let has_extension = has_line_break && written.contains('.');
+    let is_relative = !written.contains(char::is_whitespace) && (has_tab || has_extension);
+    is_relative || starts_path(written) && (has_tab || has_line_break)
+}
+
+/// Whether a text starts with a drive, or with two backslashes.
+fn starts_path(written: &str) -> bool {
+    let mut letters = written.chars();
+    let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
+    drive && letters.as_str().starts_with(":\\") || written.starts_with("\\\\")
+}
+
 /// Whether the backslashes of a text can only be those of a Windows path or a regular expression. Elsewhere they may be
 /// Markdown (`snake\_case`), or a typing error.
 pub(super) fn keeps_backslashes(written: &str) -> bool {
-    let mut letters = written.chars();
-    let drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
-    if (drive && letters.as_str().starts_with(":\\")) || written.starts_with("\\\\") {
-        return true;
-    }
-    is_pattern(written)
+    starts_path(written) || is_pattern(written)
 }
 
 /// Whether each backslash starts a class of a regular expression (`\d`), or escapes a character next to such a class.

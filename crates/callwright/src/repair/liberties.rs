@@ -78,7 +78,8 @@ liberties! {
     EXTRA_CLOSER = "extra_closer", Lossless, Destroys;
     /// A comma after the value, if the provider says that the response is complete.
     OUTER_COMMA = "outer_comma", Lossless, Destroys;
-    /// An empty object directly in front of the value, if the tool does not accept it.
+    /// An empty object directly in front of the value, if the tool does not accept it, or what joining the pieces of a stream
+    /// made of a missing one: `undefined{…}`, `null{…}`, `{…}undefined`.
     EMPTY_OBJECT = "empty_object", Lossless, Changes;
     /// Words around the value. No list of words tells an introduction from "Do not run this:" in every language.
     PROSE = "prose", Guess, Reads;

@@ -35,7 +35,7 @@ pub use self::rule_list::{RuleRow, rules};
 use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
-use self::surroundings::keys_of;
+use self::surroundings::{keys_of, without_nothing};
 pub use crate::vocabulary::{Edit, Grade, Trial};
 
 use crate::call::{Call, Completeness};
@@ -151,7 +151,7 @@ pub(crate) fn heal_text(
     trace: &mut Trace,
 ) -> Healing {
     let tool = terms.tool;
-    let (empty, text) = empty_object_in_front(text, tool);
+    let (empty, text) = without_nothing(text, tool);
     let (value, mut edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(mut several) if is_only_call(&several, terms) => {
@@ -219,23 +219,6 @@ pub(crate) fn heal_notation(
         read.push(liberties::PROSE.edit(&Path::root(), text, "…"));
     }
     heal_reading(arguments, read, terms, trace)
-}
-
-/// Splits off an empty object directly in front of another one, if the tool does not accept it: some clients begin a streamed
-/// call with it. A tool that does accept it may be meant to be called with it.
-fn empty_object_in_front<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, &'t str) {
-    let rest = text.trim_start().strip_prefix("{}").map(str::trim_start);
-    let is_empty_accepted = || {
-        let empty = Value::Object(Vec::new());
-        tool.schema().is_none_or(|schema| schema.accepts(&empty))
-    };
-    match rest {
-        Some(rest) if rest.starts_with('{') && !is_empty_accepted() => {
-            let edit = liberties::EMPTY_OBJECT.edit(&Path::root(), "{}", "");
-            (Some(edit), rest)
-        }
-        _ => (None, text),
-    }
 }
 
 /// The objection to the liberties taken while reading, at these stakes.

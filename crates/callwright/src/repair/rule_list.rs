@@ -25,7 +25,7 @@ pub fn rules() -> Vec<RuleRow> {
         name: Edit::TOOL_NAME,
         grade: Grade::Lossless,
         up_to: Stakes::Destroys,
-        about: "The tool was called by another spelling of its name, or with a meaningless namespace, quotes or empty parentheses.",
+        about: "The tool was called by another spelling of its name, or with a meaningless namespace, marks of a template, quotes or empty parentheses, or by its name several times in a row.",
     };
     let values = RULES.iter().map(|rule| rule.row);
     let reading = LIBERTIES.iter().copied();

@@ -6,13 +6,42 @@
 
 use std::collections::BTreeSet;
 
+use super::Edit;
 use super::extract::JSON_BLANK;
 use super::liberties;
 use super::rule_list::RuleRow;
-use crate::json::Value;
+use crate::json::{Path, Value};
 use crate::tool::Tool;
 use crate::vocabulary::nearest::{FoldedName, same_spelling};
 use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
+
+/// Splits off what clients that join the pieces of a stream add to arguments: an empty object in front, or their word for a
+/// piece that was missing. If the tool accepts `{}` or `null`, it may be meant to be called with it.
+pub(super) fn without_nothing<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, &'t str) {
+    const UNDEFINED: &str = "undefined";
+    let is_empty_accepted = || {
+        let empty = Value::Object(Vec::new());
+        tool.schema().is_none_or(|schema| schema.accepts(&empty))
+    };
+    let whole = text.trim();
+    let without_undefined = whole.trim_end_matches(UNDEFINED);
+    let without = |nothing| match nothing {
+        "{}" => whole.strip_prefix(nothing).map(str::trim_start),
+        word => Some(without_undefined.trim_start_matches(word)).filter(|rest| rest.ends_with('}')),
+    };
+    for nothing in ["{}", UNDEFINED, "None", "null"] {
+        let is_json = matches!(nothing, "{}" | "null");
+        if let Some(rest) = without(nothing)
+            && rest.len() < whole.len()
+            && rest.starts_with('{')
+            && !(is_json && is_empty_accepted())
+        {
+            let edit = liberties::EMPTY_OBJECT.edit(&Path::root(), nothing, "");
+            return (Some(edit), rest);
+        }
+    }
+    (None, text)
+}
 
 /// The liberty of leaving out the text before a value with these keys.
 pub(super) fn in_front(

@@ -6,6 +6,7 @@
 use super::offer::Offer;
 use super::surroundings::after_blanks;
 use super::{harmony, mistral, tags};
+use crate::tool::{MCP, own_name};
 use crate::vocabulary::envelope::{ARGUMENTS, LAYERS, LISTS, NAMES, SILENT};
 use crate::vocabulary::template::{self, CallSide};
 
@@ -43,8 +44,8 @@ pub(super) fn after_debris(offer: &Offer<'_>, text: &str) -> Chance {
     }
 }
 
-/// Whether a text is the start of a tool's name, or of another spelling of it.
-fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
+/// Whether a text is the start of a tool's name, or of another spelling of it, also in a namespace.
+pub(super) fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
     let letters = |name: &str| -> String {
         let kept = name.chars().filter(|c| c.is_alphanumeric());
         kept.flat_map(char::to_lowercase).collect()
@@ -53,12 +54,18 @@ fn begins_name(offer: &Offer<'_>, begun: &str) -> bool {
     let begun = template::NAMESPACES.iter().fold(begun, |name, space| {
         name.strip_prefix(space).unwrap_or(name)
     });
+    // The name of any server may follow.
+    if begun.starts_with(MCP) || MCP.starts_with(begun) {
+        return true;
+    }
     let begun = letters(begun);
-    offer.tools.iter().any(|tool| {
-        let name = letters(tool.name());
+    let begins = |name: &str| {
+        let name = letters(name);
         name.starts_with(&begun)
             || begun.starts_with(&name) && begun[name.len()..].bytes().all(|c| c.is_ascii_digit())
-    })
+    };
+    let is_begun = |tool: &str| begins(tool) || own_name(tool).is_some_and(begins);
+    offer.tools.iter().any(|tool| is_begun(tool.name()))
 }
 
 /// Whether a text starts calls in any notation, with nothing before them.

@@ -1,5 +1,6 @@
 //! The tools that a message may call, and what may be guessed about calls of them.
 
+use super::chance::begins_name;
 use crate::nearest::{FoldedName, same_spelling};
 use crate::tool::{Tool, ToolSet};
 use crate::vocabulary::Grade;
@@ -22,8 +23,8 @@ impl<'g> Offer<'g> {
         }
         let exact = self.tools.get(name);
         let meant = || {
-            // `-drop` is an entry of a list.
-            let is_name = name.starts_with(char::is_alphabetic);
+            // `-drop` is an entry of a list. What a stream does not hold back is not a call either.
+            let is_name = name.starts_with(char::is_alphabetic) && begins_name(self, name);
             let tool = self.tools.meant_tool(name).filter(|_| is_name)?;
             (self.cap)(tool).map(|_| tool)
         };

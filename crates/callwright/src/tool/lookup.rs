@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use ahash::AHashMap;
 
 use super::Tool;
-use crate::nearest::{nearest, same_spelling};
+use super::sent_name::{
+    after_server, is_repeated, own_name, undecorated, with_plain_separators, without_namespace,
+};
+use crate::nearest::{has_same_letters, nearest, same_spelling};
 use crate::validate::Secrets;
-use crate::vocabulary::template::is_token_name;
+use crate::vocabulary::template;
 
 /// How many names are remembered before all are forgotten. A name takes a few hundred bytes with its candidates.
 const MOST_NAMES: usize = 1_024;
@@ -105,9 +108,8 @@ impl ToolSet {
         self.get(name).or_else(|| self.meant_tool(name))
     }
 
-    /// The one tool that a name evidently means: equal except for case and separators, with a meaningless namespace
-    /// (`functions.bash`) or MCP's (`mcp__memory__read_graph`) on one side only, in quotes, or followed by empty parentheses or
-    /// a control token. A name in another namespace is another tool.
+    /// The one tool that a name evidently means: equal except for case and separators, once everything around it that says
+    /// nothing is left out ([`super::sent_name`]). A name in another namespace is another tool.
     pub(crate) fn meant_tool(&self, name: &str) -> Option<&Arc<Tool>> {
         self.get(&self.guess(name).meant?)
     }
@@ -119,91 +121,55 @@ impl ToolSet {
         })
     }
 
-    fn look_for(&self, name: &str) -> Option<&Tool> {
-        let (name, tokens) = name.split_at(name.find("<|").unwrap_or(name.len()));
-        let name = undecorated(name.trim());
-        let all = |same: &dyn Fn(&str) -> bool| -> Vec<&Tool> {
-            self.iter().filter(|tool| same(tool.name())).collect()
-        };
-        let mut found = all(&|tool| same_spelling(tool, name));
-        let mut careful = !is_debris(tokens);
+    fn look_for(&self, sent: &str) -> Option<&Tool> {
+        let sent = template::without_invisible(sent);
+        let (name, is_certain) = undecorated(&sent)?;
+        let mut found = self.all(|tool| same_spelling(tool, name));
         if found.is_empty() {
-            careful |= is_of_a_server(name);
-            let bare = bare_name(name);
-            let dotted = without_dots(name);
-            found = all(&|tool| {
+            let bare = without_namespace(name);
+            let plain = with_plain_separators(name);
+            found = self.all(|tool| {
                 let is_bare = match bare {
                     Some(bare) => same_spelling(tool, bare),
-                    None => bare_name(tool).is_some_and(|own| same_spelling(own, name)),
+                    None => own_name(tool).is_some_and(|own| same_spelling(own, name)),
                 };
-                is_bare || same_spelling(&without_dots(tool), &dotted)
+                is_bare || same_spelling(&with_plain_separators(tool), &plain)
             });
         }
         match found[..] {
-            [only] if !careful || only.only_reads() => Some(only),
+            [only] => (is_certain || only.only_reads()).then_some(only),
+            [] => self.repeated(name).or_else(|| self.of_a_server(name)),
             _ => None,
         }
     }
-}
 
-/// Whether a name belongs to a particular MCP server, which may not be ours.
-fn is_of_a_server(name: &str) -> bool {
-    name.starts_with("mcp__")
-}
+    fn all(&self, is_meant: impl Fn(&str) -> bool) -> Vec<&Tool> {
+        self.iter().filter(|tool| is_meant(tool.name())).collect()
+    }
 
-/// Whether a name is followed only by control tokens and the words that a chat template puts between them.
-fn is_debris(tokens: &str) -> bool {
-    const CHANNELS: [&str; 6] = ["", "commentary", "analysis", "final", "json", "code"];
-    tokens
-        .split("<|")
-        .all(|token| match token.split_once("|>") {
-            Some((name, channel)) => is_token_name(name) && CHANNELS.contains(&channel.trim()),
-            None => token.is_empty(),
-        })
-}
-
-/// A name without quotes around it, and without the empty parentheses of a call.
-fn undecorated(name: &str) -> &str {
-    const QUOTES: [char; 3] = ['"', '\'', '`'];
-    let quoted = |quote| name.strip_prefix(quote)?.strip_suffix(quote);
-    let name = QUOTES.into_iter().find_map(quoted).unwrap_or(name);
-    name.strip_suffix("()").unwrap_or(name)
-}
-
-/// A name with `_` for each dot: where names may not have dots, providers and servers write them so. Dots between digits are
-/// those of a version.
-fn without_dots(name: &str) -> String {
-    let bytes = name.as_bytes();
-    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let plain = |(at, c)| match c {
-        '.' if at > 0 && !(is_digit(at - 1) && is_digit(at + 1)) => '_',
-        other => other,
-    };
-    name.char_indices().map(plain).collect()
-}
-
-/// A name without the namespace that providers and clients prepend; `None` if it has none.
-fn bare_name(name: &str) -> Option<&str> {
-    ["functions.", "function.", "tools.", "default_api."]
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .map(without_number)
-        .or_else(|| {
-            let (server, bare) = name.strip_prefix("mcp__")?.split_once("__")?;
-            (!server.is_empty()).then_some(bare)
-        })
-}
-
-/// A name without the number of the call in the conversation, which Kimi writes after it: `functions.bash:0`. Without the
-/// namespace the number may be an argument: `delete_row:5`.
-fn without_number(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((bare, number))
-            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            bare
+    /// The tool whose exact name this is several times in a row: `searchsearch`. Clients that join the pieces of a stream send
+    /// it if each piece has the name. With a separator it may be another name: `search_search`.
+    fn repeated(&self, name: &str) -> Option<&Tool> {
+        let is_like = |tool: &str| is_repeated(tool, name) || has_same_letters(tool, name);
+        match self.all(is_like)[..] {
+            [only] if is_repeated(only.name(), name) => Some(only),
+            _ => None,
         }
-        _ => name,
+    }
+
+    /// The tool that only reads and has the name after that of a server, which may not be ours. Not if it is known under the
+    /// name of another server too.
+    fn of_a_server(&self, name: &str) -> Option<&Tool> {
+        let (server, bare) = after_server(name)?;
+        let is_meant = |name: &str| same_spelling(name, bare);
+        let of_any = |tool: &str| {
+            let of_another = || after_server(tool).is_some_and(|(_, own)| is_meant(own));
+            is_meant(tool) || of_another() || same_spelling(tool, server)
+        };
+        match self.all(of_any)[..] {
+            [only] if only.only_reads() && is_meant(only.name()) => Some(only),
+            _ => None,
+        }
     }
 }
 

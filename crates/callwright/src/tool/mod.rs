@@ -5,6 +5,7 @@
 //! and the other tools work. Never judges a call.
 
 mod lookup;
+mod sent_name;
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,6 +13,7 @@ pub use crate::validate::normalise;
 pub use crate::vocabulary::{DeclaredBy, Effect, ToolSpec};
 use ahash::AHashSet;
 pub(crate) use lookup::{ToolSet, UnknownTool};
+pub(crate) use sent_name::{MCP, own_name};
 use serde_json::Value as Schema;
 
 use crate::json::Path;

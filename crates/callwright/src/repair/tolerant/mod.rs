@@ -88,10 +88,15 @@ fn run(
         inner_quotes,
         in_list: false,
         escaped_blanks: false,
+        may_be_unescaped: false,
     };
     match reader.value(&Path::root(), max_depth) {
         // If the whole text was escaped, its strings were too.
         Ok(_) if reader.escaped_blanks && text[from..reader.at].contains("\\\\") => {
+            Err((NoReading::Unclear, Path::root()))
+        }
+        // `C:\Users` is not escaped, so `C:\new` may not be either.
+        Ok(_) if reader.may_be_unescaped && reader.has_noted(&liberties::BACKSLASH) => {
             Err((NoReading::Unclear, Path::root()))
         }
         Ok(value) => Ok(TolerantReading {
@@ -115,6 +120,8 @@ struct TolerantReader<'t> {
     in_list: bool,
     /// Whether there was an escaped blank outside of strings.
     escaped_blanks: bool,
+    /// Whether there was a string whose escapes may be unescaped backslashes.
+    may_be_unescaped: bool,
 }
 
 impl<'t> TolerantReader<'t> {

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::super::escapes::{escape, is_apostrophe, keeps_backslashes, may_be_code};
+use super::super::escapes::{
+    escape, is_apostrophe, keeps_backslashes, may_be_code, may_be_unescaped,
+};
 use super::super::inner_quotes::{Ending, ending};
 use super::super::liberties;
 use super::{NoReading, TolerantReader, TolerantResult};
@@ -96,8 +98,10 @@ impl TolerantReader<'_> {
                     out.push(decoded.unwrap_or('\\'));
                 }
                 c if closes(quote, c) && delimiter.ends(self.rest()) => break,
-                // Another quote may be the one that was meant to close it.
-                '"' | '“' | '”' if is_typographic(quote) => return Err(NoReading::Unclear),
+                // Another quote may be the one that was meant to close it, or it may end later.
+                c if is_typographic(quote) && (c == '"' || is_typographic(c)) => {
+                    return Err(NoReading::Unclear);
+                }
                 c => {
                     if c.is_control() && !delimiter.takes_lines() {
                         self.note_raw_control(path, c);
@@ -111,10 +115,15 @@ impl TolerantReader<'_> {
         if (quote != '"' || count > 1) && swallows_member(written) {
             return Err(NoReading::Unclear);
         }
+        // In French the blanks in `« a »` belong to the quotes.
+        if quote == '«' && written.trim() != written {
+            return Err(NoReading::Unclear);
+        }
         // In `C:\new\Users` the `\n` may be a line break.
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
         }
+        self.may_be_unescaped |= decoded_escape && may_be_unescaped(written);
         if kept_backslash {
             self.note(&liberties::BACKSLASH, path, "\\", "\\\\");
         }
@@ -184,11 +193,22 @@ pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'') || is_typographic(c)
 }
 
-/// The quotes that word processors make of `"`. Models sometimes put the same one on both sides.
+/// The quotes that word processors make of `"`.
 fn is_typographic(c: char) -> bool {
-    matches!(c, '“' | '”')
+    !closers(c).is_empty()
+}
+
+/// What closes a string in these typographic quotes. Models sometimes put the same sign on both sides.
+fn closers(quote: char) -> &'static [char] {
+    match quote {
+        '“' | '„' => &['“', '”'],
+        '”' => &['”'],
+        '«' => &['»'],
+        '「' => &['」'],
+        _ => &[],
+    }
 }
 
 fn closes(quote: char, c: char) -> bool {
-    c == quote || (quote, c) == ('“', '”')
+    c == quote && closers(c).is_empty() || closers(quote).contains(&c)
 }

@@ -15,10 +15,12 @@ pub(crate) use marks::is_bar;
 use marks::{MarkKind, mark};
 use names::{is_label, may_begin_label, may_begin_name};
 
+use std::borrow::Cow;
+
 use crate::text::first_bytes;
 use pieces::PieceReader;
 
-pub(crate) use names::{is_language, is_maker, is_token_name};
+pub(crate) use names::{is_language, is_maker};
 pub(crate) use reasoning::{
     after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags,
 };
@@ -181,6 +183,21 @@ pub(crate) fn may_become_debris(text: &str, begins_tool: &dyn Fn(&str) -> bool) 
             is_open(mark) && !line.contains('\n') && line.split_whitespace().all(may_be)
         }
         Some(_) => false,
+    }
+}
+
+/// The length of the tag, token or marker at the start of a text, if it names no tool and displays nothing.
+pub(crate) fn plain_mark(text: &str) -> Option<usize> {
+    let found = mark(text, false)?;
+    (found.tool.is_none() && found.kind != MarkKind::Shown).then_some(found.length)
+}
+
+/// A text without characters that are invisible and mean nothing.
+pub(crate) fn without_invisible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_invisible) {
+        text.replace(is_invisible, "").into()
+    } else {
+        text.into()
     }
 }
 

@@ -155,11 +155,6 @@ pub(super) fn is_last_token(name: &str) -> bool {
     LAST_TOKENS.contains(&name.to_lowercase().as_str())
 }
 
-/// Whether this is the name of a control token.
-pub(crate) fn is_token_name(name: &str) -> bool {
-    !name.is_empty() && is_of_template(name, NameShape::Token)
-}
-
 /// Whether a name may be the end of a template's name whose beginning is lost.
 pub(super) fn may_end_name(name: &str) -> bool {
     let is_end = |first: &str| PARTS.iter().any(|part| part.ends_with(first));
