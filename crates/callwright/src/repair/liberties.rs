@@ -63,9 +63,9 @@ liberties! {
     /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
     /// A call, or its parameters, in the notation of a chat template or of Python: `<parameter=city>Rome</parameter>`,
-    /// `search(query="tea")`.
+    /// `<search><city>Rome</city></search>`, `search(query="tea")`.
     NOTATION = "notation", Lossless, Destroys;
-    /// The same without anything that shows where the last parameter ends. The provider must say that the response is complete,
+    /// The same without anything that shows where the last parameter ends, also as members without braces. The provider must say that the response is complete,
     /// unless the tool only reads.
     OPEN_NOTATION = "open_notation", Lossless, Changes;
     /// A closed block of reasoning in front of the value.

@@ -306,7 +306,7 @@ pub(super) fn read_parameters<'t>(cursor: &mut Cursor<'t>) -> RescueResult<Value
 }
 
 /// Parameters, each of which is given once.
-fn object(members: Vec<Member<'_>>) -> RescueResult<Value<'_>> {
+pub(super) fn object(members: Vec<Member<'_>>) -> RescueResult<Value<'_>> {
     if has_duplicate(&members) {
         return Err(NoCall::Ambiguous);
     }
@@ -390,7 +390,7 @@ fn key<'t>(cursor: &mut Cursor<'t>, after: AfterKey) -> RescueResult<Option<&'t 
 }
 
 /// A value on separate lines, without the line breaks next to its tags.
-fn own_lines(value: &str) -> &str {
+pub(super) fn own_lines(value: &str) -> &str {
     value
         .strip_prefix('\n')
         .map_or(value, |inner| inner.strip_suffix('\n').unwrap_or(inner))
