@@ -19,6 +19,7 @@ mod beginning;
 mod chance;
 mod cursor;
 mod debris;
+mod elements;
 mod envelope;
 mod harmony;
 mod mistral;

@@ -1,14 +1,15 @@
 //! The arguments of one call, in the notation of a chat template or of Python where a JSON object belongs.
 //!
 //! Takes the text that was sent as the arguments of a tool; returns them as a value whose parameters are text, or nothing. The
-//! text holds the whole call, or nothing but its parameters: `<parameter=city>Rome</parameter>`, `city="Rome", days=3`. JSON is
-//! left to repair; a call of another tool, a second call and a parameter that is given twice are not read.
+//! text holds the whole call, or nothing but its parameters: `<parameter=city>Rome</parameter>`, `city="Rome", days=3`, the
+//! members of an object without its braces. JSON is left to repair; a call of another tool, a second call and a parameter that
+//! is given twice are not read.
 
 use super::cursor::Cursor;
 use super::offer::Offer;
-use super::{NoCall, among_words, debris, pythonic, read_from, tags};
+use super::{NoCall, among_words, debris, elements, pythonic, read_from, tags};
 use crate::call::{Arguments, Call};
-use crate::json::Value;
+use crate::json::{Value, parse_at};
 use crate::vocabulary::template::{self, CallSide};
 use crate::vocabulary::{Notation, ParseLimits, Shown};
 
@@ -64,21 +65,66 @@ pub(crate) fn read_arguments<'t>(
                 }
             })
         }
-        _ => parameters(Cursor::new(&text[..end], start, limits.max_depth), offer),
+        _ => {
+            let named = after_name(text, start, offer);
+            let start = named.unwrap_or(start);
+            let cursor = Cursor::new(&text[..end], start, limits.max_depth);
+            let text = text[start..end].trim_end();
+            parameters(cursor, named.is_some(), offer)
+                .or_else(|| members(text, limits.max_depth, offer))
+        }
     }
 }
 
-/// Parameters without a call around them.
-fn parameters<'t>(mut cursor: Cursor<'t>, offer: &Offer<'_>) -> Option<Notated<'t>> {
-    let tagged = tags::read_parameters(&mut cursor);
-    let are_texts = tagged.is_ok();
-    let (arguments, shown) = match tagged {
-        Ok((arguments, true)) => (arguments, Shown::End),
-        Ok((arguments, false)) => (arguments, Shown::Parameters),
+/// Where the tags after a line with nothing but the name of the tool start.
+fn after_name(text: &str, start: usize, offer: &Offer<'_>) -> Option<usize> {
+    let (line, after) = text[start..].split_once('\n')?;
+    offer.tool(line.trim_end())?;
+    let tags = after.trim_start();
+    tags.starts_with('<').then(|| text.len() - tags.len())
+}
+
+/// The members of an object without its braces: `"city": "Rome", "pets": true`. Each has a key of the tool, and the last value
+/// shows that it is complete. If only the first brace is missing, more may be, so the tool must only read.
+fn members<'t>(text: &str, max_depth: usize, offer: &Offer<'_>) -> Option<Notated<'t>> {
+    let tool = offer.arguments_of.filter(|_| text.starts_with('"'))?;
+    let object = |text: String| {
+        let (arguments, end) = parse_at(&text, 0, max_depth)?;
+        let members = arguments.as_object()?;
+        let are_known = members.iter().all(|(key, _)| tool.has_parameter(key));
+        (are_known && end == text.len()).then_some(arguments)
+    };
+    let is_closed = text.ends_with(['"', ']', '}']);
+    let without_braces = || object(format!("{{{text}}}")).filter(|_| is_closed);
+    let without_first = || object(format!("{{{text}")).filter(|_| offer.allows_words(tool));
+    Some(Notated::Whole {
+        arguments: without_braces().or_else(without_first)?,
+        shown: Shown::Parameters,
+        are_texts: false,
+        has_words: false,
+    })
+}
+
+/// Parameters without a call around them, or after its name.
+fn parameters<'t>(
+    mut cursor: Cursor<'t>,
+    is_named: bool,
+    offer: &Offer<'_>,
+) -> Option<Notated<'t>> {
+    let (arguments, shown, are_texts) = match tags::read_parameters(&mut cursor) {
+        Ok((arguments, true)) if is_named => (arguments, Shown::Call, true),
+        Ok((arguments, true)) => (arguments, Shown::End, true),
+        Ok((arguments, false)) => (arguments, Shown::Parameters, true),
+        Err(NoCall::Unreadable) if cursor.rest().starts_with('<') => {
+            match elements::read(&mut cursor, offer.arguments_of?).ok()? {
+                (arguments, true) => (arguments, Shown::Call, true),
+                (arguments, false) => (arguments, Shown::Parameters, true),
+            }
+        }
         Err(NoCall::Unreadable) => match pythonic::read_parameters(&mut cursor).ok()? {
-            (arguments, true) => (arguments, Shown::Call),
-            (arguments, false) if ends_visibly(&arguments) => (arguments, Shown::Parameters),
-            (arguments, false) => (arguments, Shown::Nothing),
+            (arguments, true) => (arguments, Shown::Call, false),
+            (arguments, false) if ends_visibly(&arguments) => (arguments, Shown::Parameters, false),
+            (arguments, false) => (arguments, Shown::Nothing, false),
         },
         Err(_) => return None,
     };

@@ -384,7 +384,7 @@ fn key<'t>(cursor: &mut Cursor<'t>, after: AfterKey) -> RescueResult<Option<&'t 
 }
 
 /// A value on separate lines, without the line breaks next to its tags.
-fn own_lines(value: &str) -> &str {
+pub(super) fn own_lines(value: &str) -> &str {
     value
         .strip_prefix('\n')
         .map_or(value, |inner| inner.strip_suffix('\n').unwrap_or(inner))

@@ -252,9 +252,15 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         let stop = rest
             .find(|c: char| c.is_whitespace() || matches!(c, '(' | '<' | '{' | '[' | '`'))
             .unwrap_or(rest.len());
-        let name = self.named(rest[..stop].trim_end_matches([':', '=']))?;
         let after = &rest[stop..];
         let is_called = after.starts_with('(');
+        let word = rest[..stop].trim_end_matches([':', '=']);
+        // Llama's way to call the tools that it knows: `brave_search.call(query="tea")`.
+        let method = || {
+            word.strip_suffix(".call")
+                .filter(|_| is_called && !self.around.is_message)
+        };
+        let name = self.named(word).or_else(|| self.named(method()?))?;
         let follows = self
             .last
             .is_some_and(|(last, _)| !matches!(last, DebrisPiece::Sign));
