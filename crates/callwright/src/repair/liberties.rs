@@ -64,8 +64,8 @@ liberties! {
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
     /// A call in the notation of a chat template or of Python: `<function=search>…</function>`, `search(query="tea")`.
     NOTATION = "notation", Lossless, Destroys;
-    /// Parameters without the start of the call: `<parameter=city>Rome</parameter>`. If its end is missing too, the provider must say that the response is complete,
-    /// unless the tool only reads.
+    /// Parameters without the start of the call: `<parameter=city>Rome</parameter>`. If its end is missing too, the provider
+    /// must say that the response is complete, unless the tool only reads.
     OPEN_NOTATION = "open_notation", Lossless, Changes;
     /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
