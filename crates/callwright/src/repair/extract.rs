@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::inner_quotes::next_member_follows;
-use super::surroundings::{after, after_reasoning, in_front, is_between, keys_of};
+use super::surroundings::{after, after_reasoning, in_front, is_between, keys_of, opens_another};
 use super::tolerant::{self, NoReading, TolerantReading};
 use super::{Edit, bracket, liberties};
 use crate::json::{Path, Value, parse_at};
@@ -70,7 +70,11 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
     let mut at = end;
     // Every brace after it must belong to another value; otherwise its meaning is unknown.
     while let Some(next) = next_value(text, at) {
-        has_words |= !is_between(&text[at..next], tool);
+        let between = &text[at..next];
+        if opens_another(between, tool) {
+            return Extract::Nothing;
+        }
+        has_words |= !is_between(between, tool);
         let reading = match read_at(text, next, max_depth) {
             FoundValue::Value(reading) => reading,
             FoundValue::CutOff(path) if !has_words => return Extract::CutOff(path),

@@ -209,10 +209,9 @@ pub(crate) fn heal_notation(
 ) -> Healing {
     let liberty = match shown {
         Shown::Call => &liberties::NOTATION,
-        Shown::End => &liberties::OPEN_NOTATION,
         Shown::Parameters if terms.stakes() == Stakes::Reads => &liberties::OPEN_NOTATION,
-        Shown::Parameters | Shown::Nothing if terms.is_complete => &liberties::OPEN_NOTATION,
-        Shown::Parameters | Shown::Nothing => return Healing::Hopeless,
+        Shown::Parameters | Shown::Nothing if !terms.is_complete => return Healing::Hopeless,
+        Shown::End | Shown::Parameters | Shown::Nothing => &liberties::OPEN_NOTATION,
     };
     let mut read = vec![liberty.edit(&Path::root(), text, "{…}")];
     if has_words {

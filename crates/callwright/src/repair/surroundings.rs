@@ -75,8 +75,9 @@ pub(super) fn in_front(
     let words = without_marks(before);
     let last = words.trim().lines().last().unwrap_or_default();
     let is_open = words.trim_end().ends_with(['{', '[']);
-    (!is_open && !names_another(last, tool) && !holds_member(&words, tool, present))
-        .then_some(&liberties::PROSE)
+    let holds_more =
+        holds_member(&words, tool, present) || holds_notation(before, tool, CallSide::Before);
+    (!is_open && !names_another(last, tool) && !holds_more).then_some(&liberties::PROSE)
 }
 
 /// Where the text after a block of reasoning starts, even if the prompt opened the block.
@@ -113,6 +114,11 @@ fn names_another(line: &str, tool: &Tool) -> bool {
     name.chars().all(is_part) && name != tool.name()
 }
 
+/// Whether text between two values opens a call in another notation than JSON.
+pub(super) fn opens_another(between: &str, tool: &Tool) -> bool {
+    holds_notation(between, tool, CallSide::After)
+}
+
 /// Whether text between two values only separates them.
 pub(super) fn is_between(between: &str, tool: &Tool) -> bool {
     debris(between, tool, CallSide::Between).is_some()
@@ -128,7 +134,9 @@ pub(super) fn after(rest: &str, tool: &Tool, present: &BTreeSet<&str>) -> Option
         return Some(&liberties::OUTER_COMMA);
     }
     let words = without_marks(rest);
-    (is_apart(rest) && !holds_member(&words, tool, present)).then_some(&liberties::PROSE)
+    let holds_more =
+        holds_member(&words, tool, present) || holds_notation(rest, tool, CallSide::After);
+    (is_apart(rest) && !holds_more).then_some(&liberties::PROSE)
 }
 
 fn debris<'t>(text: &'t str, tool: &Tool, side: CallSide) -> Option<Debris<'t>> {
@@ -187,6 +195,17 @@ fn holds_member(words: &str, tool: &Tool, present: &BTreeSet<&str>) -> bool {
         !present.contains(key)
             && (is_quoted || tool.has_parameter(key) && value.contains(char::is_alphanumeric))
     })
+}
+
+/// Whether words contain a parameter or a call in another notation than JSON. The tag of a call in front of the value opens it.
+fn holds_notation(words: &str, tool: &Tool, side: CallSide) -> bool {
+    const PARAMETERS: [&str; 3] = ["parameter=", "parameter name=", "<arg_key>"];
+    const CALLS: [&str; 2] = ["<function=", "invoke name="];
+    let has = |tags: &[&str]| tags.iter().any(|tag| words.contains(tag));
+    let called = || words.split_once(&format!("{}(", tool.name()));
+    has(&PARAMETERS)
+        || side == CallSide::After && has(&CALLS)
+        || called().is_some_and(|(_, inside)| inside.contains(')'))
 }
 
 /// All keys of a value.
