@@ -9,15 +9,25 @@ use super::{ObjectionSite, ProposedEdit, only, says_something};
 use crate::json::{Number, Path, Value, keyword};
 
 /// Lossless: the one value is kept. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a filter
-/// must not become no filter.
+/// must not become no filter. Nor does an object become a map, which takes any key: `[{"name": "Accept", "value": "text/html"}]`
+/// is a map in another form.
 pub(super) fn scalar_from_array(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if site.path().is_root() {
         return None;
     }
     match site.wrong_type()?.as_array()? {
+        [Value::Object(_)] if is_map(site) => None,
         [only] if says_something(only) => Some(site.replace(only.clone())),
         _ => None,
     }
+}
+
+/// Whether the object that is wanted here takes keys that the schema does not list.
+fn is_map(site: &ObjectionSite<'_, '_>) -> bool {
+    let others = site
+        .node()
+        .and_then(|node| keyword(node, "additionalProperties"));
+    site.properties().len() == 0 || others.is_some_and(Schema::is_object)
 }
 
 /// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence that the value is

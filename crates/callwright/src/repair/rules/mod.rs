@@ -64,6 +64,8 @@ rules! {
     types::json_from_string = Lossless, 1, Destroys;
     /// A number sent as a string, `"10"`, becomes a number, digit for digit.
     types::number_from_string = Lossless, 1, Destroys;
+    /// A number with three decimals sent as a string, `"1.234"`, becomes a number. For a tool that may destroy or spend something, the point may be a thousands separator.
+    types::three_decimals_from_string = Lossless, 1, Changes;
     /// A boolean sent as a string, `"true"` or `"False"`, becomes a boolean.
     types::boolean_from_string = Lossless, 1, Destroys;
     /// A string sent without quotes, `5`, becomes a string.
@@ -78,6 +80,8 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument sent as null is left out; a required one gets the schema's default. Not if the tool's name says that it edits (`update`, `set`): null may clear something.
     absent::null_left_out = Lossless, 2, Changes;
+    /// The text `"null"` or `"None"` becomes null, where null is accepted and the text is not.
+    absent::null_from_string = Lossless, 2, Changes;
     /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
     /// A list of one, `["a"]`, where a single value belongs becomes that value.
