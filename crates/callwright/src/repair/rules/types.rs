@@ -64,6 +64,22 @@ pub(super) fn boolean_from_string(site: &ObjectionSite<'_, '_>) -> Option<Propos
     }
 }
 
+/// A guess, for read-only tools, and only if nothing but a boolean is wanted: `1` may also count something.
+pub(super) fn boolean_from_word(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let wanted = site.node().and_then(|node| keyword(node, "type")?.as_str());
+    let word = match site.wrong_type()? {
+        Value::String(text) => text.trim().to_lowercase(),
+        number @ Value::Number(_) => number.to_string(),
+        _ => return None,
+    };
+    let meant = match word.as_str() {
+        "1" | "yes" => true,
+        "0" | "no" => false,
+        _ => return None,
+    };
+    (wanted == Some("boolean")).then(|| site.replace(Value::Bool(meant)))
+}
+
 /// Ids, zip codes and versions are strings that look like numbers. Lossless: the digits are kept as written. `true` is left
 /// alone: `"true"`, `"True"` or `"yes"` could be meant.
 pub(super) fn string_from_scalar(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
