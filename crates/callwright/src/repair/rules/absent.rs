@@ -1,10 +1,12 @@
 //! Rules for a value that is missing, or that means the same as none.
 
+use serde_json::Value as Schema;
+
 use super::{ObjectionSite, ProposedEdit};
 use crate::json::{Value, keyword};
 use crate::nearest::{CLOSE, Wanted};
 use crate::validate::Properties;
-use crate::vocabulary::{IssueCode, Work};
+use crate::vocabulary::{Expected, IssueCode, Work};
 
 /// Generated schemas often list a key as required although it has a default. The default is the only value that is ever filled
 /// in, and only if no value for that key is anywhere in the call: in `{"params": {"env": "staging"}}` it would displace what
@@ -101,6 +103,51 @@ fn leave_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
         Some(default) => Some(site.replace(Value::from(default).into_owned())),
         None => Some(ProposedEdit::Remove(site.path().clone())),
     }
+}
+
+/// Everything in quotes, null too. Lossless: the schema accepts null, no such text, and no allowed value that is spelt like it.
+/// If something may be destroyed, the text may be all that is left of a filter.
+pub(super) fn null_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let refuses_text = matches!(
+        site.code(),
+        IssueCode::Type
+            | IssueCode::Enum
+            | IssueCode::Const
+            | IssueCode::Format
+            | IssueCode::Pattern
+    );
+    let text = site.value()?.as_str()?.trim();
+    let is_allowed = |value: &Schema| {
+        let allowed = value.as_str().map(str::trim);
+        allowed.is_some_and(|allowed| allowed.eq_ignore_ascii_case(text))
+    };
+    let has_word = match &site.located.issue.expected {
+        Expected::OneOf(allowed) => allowed.as_array()?.iter().any(is_allowed),
+        Expected::Constant(allowed) => is_allowed(allowed),
+        _ => false,
+    };
+    let is_null = refuses_text && !has_word && matches!(text, "null" | "None");
+    (is_null && takes_null(site)).then(|| site.replace(Value::Null))
+}
+
+/// Whether null is accepted where the objection is, by the same part of the schema or by another branch of its union.
+fn takes_null(site: &ObjectionSite<'_, '_>) -> bool {
+    let is_null = |node: &Schema| {
+        let types = keyword(node, "type");
+        let among = |values: Option<&Schema>, null: &Schema| {
+            let listed = values.and_then(Schema::as_array);
+            values.is_none_or(|it| it == null || listed.is_some_and(|all| all.contains(null)))
+        };
+        let values = keyword(node, "enum").or_else(|| keyword(node, "const"));
+        types.or(values).is_some() && among(types, &"null".into()) && among(values, &Schema::Null)
+    };
+    let unions = ["anyOf", "oneOf"]
+        .iter()
+        .filter_map(|union| keyword(site.node()?, union));
+    let around = site.located.issue.branch.iter();
+    let around = around.filter_map(|branch| site.schema.node(&branch.union));
+    let mut branches = unions.chain(around).filter_map(Schema::as_array).flatten();
+    site.node().is_some_and(is_null) || branches.any(|branch| is_null(site.schema.follow(branch)))
 }
 
 /// A guess, and only for read-only tools: the text may be all that is left of a value. It applies where no text is accepted, or

@@ -55,6 +55,28 @@ pub(super) fn layer_unwrapped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEd
     Some(ProposedEdit::Replace(Path::root(), inner))
 }
 
+/// Programs print an empty object as an empty list, and models wrap it like any other arguments. Lossless: the schema takes no
+/// arguments, so none can have been lost. A tool that may destroy something is not run on so little.
+pub(super) fn nothing_for_no_arguments(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let is_nothing = |value: &Value<'_>| match value {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    let says_nothing = match site.root {
+        Value::Object(members) => {
+            let [(key, inner)] = members.as_slice() else {
+                return None;
+            };
+            LAYERS.contains(&key.as_ref()) && is_nothing(inner)
+        }
+        value => is_nothing(value),
+    };
+    let nothing = || ProposedEdit::Replace(Path::root(), Value::Object(Vec::new()));
+    (says_nothing && site.schema.takes_nothing()).then(nothing)
+}
+
 /// Words of names that only say that arguments are inside.
 const WORDS_OF_LAYERS: &[&str] = word_list![
     argument arguments arg args parameter parameters param params kwargs input inputs properties request body payload data

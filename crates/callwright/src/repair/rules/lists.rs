@@ -9,15 +9,53 @@ use super::{ObjectionSite, ProposedEdit, only, says_something};
 use crate::json::{Number, Path, Value, keyword};
 
 /// Lossless: the one value is kept. A list of two is never cut to one, and a list of nothing stays one: `[null]` for a filter
-/// must not become no filter.
+/// must not become no filter. Nor does an object become a map, which takes any key: `[{"name": "Accept", "value": "text/html"}]`
+/// is a map in another form.
 pub(super) fn scalar_from_array(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if site.path().is_root() {
         return None;
     }
+    if is_value_of_union(site) {
+        return Some(ProposedEdit::Unwrap(site.path().parent()));
+    }
     match site.wrong_type()?.as_array()? {
+        [Value::Object(_)] if is_map(site) => None,
         [only] if says_something(only) => Some(site.replace(only.clone())),
         _ => None,
     }
+}
+
+/// Whether the value is the only item of a list, and an allowed value where that list is: `["all"]`, where `"all"` or a list of
+/// numbers is accepted.
+fn is_value_of_union(site: &ObjectionSite<'_, '_>) -> bool {
+    let is_only = || {
+        let list = site.places.at(&site.path().parent())?.as_array()?;
+        (list.len() == 1).then(|| site.value()?.as_str()).flatten()
+    };
+    let union = site
+        .located
+        .issue
+        .branch
+        .as_ref()
+        .map(|branch| &branch.union);
+    let branches = union.and_then(|union| site.schema.node(union)?.as_array());
+    let (Some(branches), Some(text)) = (branches, is_only()) else {
+        return false;
+    };
+    let mut branches = branches.iter().map(|branch| site.schema.follow(branch));
+    branches.any(|branch| {
+        let listed = keyword(branch, "enum").and_then(Schema::as_array);
+        let is_constant = keyword(branch, "const").is_some_and(|value| value == text);
+        is_constant || listed.is_some_and(|all| all.iter().any(|value| value == text))
+    })
+}
+
+/// Whether the object that is wanted here takes keys that the schema does not list.
+fn is_map(site: &ObjectionSite<'_, '_>) -> bool {
+    let others = site
+        .node()
+        .and_then(|node| keyword(node, "additionalProperties"));
+    site.properties().len() == 0 || others.is_some_and(Schema::is_object)
 }
 
 /// A guess: a model that sends one value where a list belongs may have lost the others. So it takes evidence that the value is

@@ -60,10 +60,14 @@ macro_rules! rules {
 rules! {
     /// A wrapper around the arguments with a meaningless name, `{"arguments": {…}}`, is removed, also if there are several.
     layers::layer_unwrapped = Lossless, 0, Destroys;
+    /// An empty list or text, or an empty object in a wrapper, becomes `{}` for a tool without parameters.
+    layers::nothing_for_no_arguments = Lossless, 0, Changes;
     /// A list or an object sent as a string, `"[1, 2]"`, is parsed, also in Python's notation, and if it was encoded twice.
     types::json_from_string = Lossless, 1, Destroys;
     /// A number sent as a string, `"10"`, becomes a number, digit for digit.
     types::number_from_string = Lossless, 1, Destroys;
+    /// A number with three decimals sent as a string, `"1.234"`, becomes a number. For a tool that may destroy or spend something, the point may be a thousands separator.
+    types::three_decimals_from_string = Lossless, 1, Changes;
     /// A boolean sent as a string, `"true"` or `"False"`, becomes a boolean.
     types::boolean_from_string = Lossless, 1, Destroys;
     /// A string sent without quotes, `5`, becomes a string.
@@ -78,6 +82,8 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument sent as null is left out; a required one gets the schema's default. Not if the tool's name says that it edits (`update`, `set`): null may clear something.
     absent::null_left_out = Lossless, 2, Changes;
+    /// The text `"null"` or `"None"` becomes null, where null is accepted and the text is not.
+    absent::null_from_string = Lossless, 2, Changes;
     /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
     /// A list of one, `["a"]`, where a single value belongs becomes that value.
@@ -98,6 +104,8 @@ rules! {
     values::midnight_left_out = Lossy, 1, Changes;
     /// An optional argument whose value is the schema's default, which the schema itself refuses, is left out.
     absent::default_left_out = Guess, 1, Reads;
+    /// `1`, `0`, `"yes"` or `"no"` for a boolean becomes that boolean.
+    types::boolean_from_word = Guess, 1, Reads;
     /// An allowed value with one typo, `"shiped"`, becomes the only one that is near, unless it is itself a word.
     values::enum_near = Guess, 1, Reads;
     /// A key with one typo, `qurey`, becomes the only one that is near, unless it is itself a word.
@@ -273,9 +281,12 @@ impl<'s, 'c> ObjectionSite<'s, 'c> {
             let values = keyword(node, "enum").and_then(Schema::as_array);
             values.is_some_and(|values| !values.iter().any(Schema::is_string))
         };
+        // Another branch of a union may take another type: `"[1, 2]"` where `"all"` or a list is accepted.
+        let has_branches = self.located.issue.branch.is_some();
         match self.code() {
             IssueCode::Type => self.value(),
             IssueCode::Enum if self.node().is_some_and(only_other_types) => self.value(),
+            IssueCode::Enum | IssueCode::Const if has_branches => self.value(),
             _ => None,
         }
     }

@@ -12,25 +12,45 @@ use crate::json::{Number, Value, keyword, read_value};
 /// The most common mistake: everything in quotes. Lossless, digit for digit; `"5 apples"` and `"1,000"` are not numbers, and
 /// `"1.000"` is a thousand in half of the world.
 pub(super) fn number_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let digits = digits(site).filter(|digits| !is_grouped(digits))?;
+    Some(number(site, digits))
+}
+
+/// The same for `"1.234"`. The point of JSON is a decimal point, so this is lossless as well; but people in half of Europe write
+/// a thousand like this, which is too much to pay or to delete.
+pub(super) fn three_decimals_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let digits = digits(site).filter(|digits| is_grouped(digits))?;
+    let wants_whole =
+        site.node().and_then(|node| keyword(node, "type")?.as_str()) == Some("integer");
+    (!may_be_thousands(digits, wants_whole)).then(|| number(site, digits))
+}
+
+/// The digits of a number in a text, without a plus sign.
+fn digits<'s>(site: &ObjectionSite<'s, '_>) -> Option<&'s str> {
     let text = site.misplaced_text()?.trim();
     let digits = text
         .strip_prefix('+')
         .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         .unwrap_or(text);
-    let wants_whole =
-        site.node().and_then(|node| keyword(node, "type")?.as_str()) == Some("integer");
-    (is_number(digits) && !may_be_thousands(digits, wants_whole))
-        .then(|| site.replace(Value::Number(Number::from_literal(digits.to_owned()))))
+    is_number(digits).then_some(digits)
+}
+
+fn number(site: &ObjectionSite<'_, '_>, digits: &str) -> ProposedEdit {
+    site.replace(Value::Number(Number::from_literal(digits.to_owned())))
 }
 
 /// Whether a point may be a thousands separator: three digits after it, in an integer or with a zero at the end, which a
 /// fraction does not need (`2.500`).
 pub(super) fn may_be_thousands(text: &str, wants_whole: bool) -> bool {
-    let Some((whole, fraction)) = text.trim_start_matches('-').split_once('.') else {
-        return false;
-    };
-    let grouped = (1..=3).contains(&whole.len()) && whole != "0" && fraction.len() == 3;
-    grouped && (wants_whole || fraction.ends_with('0'))
+    is_grouped(text) && (wants_whole || text.ends_with('0'))
+}
+
+/// Whether a number has up to three digits, a point and three more, as people who use it as a thousands separator write one.
+fn is_grouped(text: &str) -> bool {
+    let parts = text.trim_start_matches('-').split_once('.');
+    parts.is_some_and(|(whole, fraction)| {
+        (1..=3).contains(&whole.len()) && whole != "0" && fraction.len() == 3
+    })
 }
 
 /// Lossless. `"yes"`, `"1"` and the like are not converted: they may be values in their own right.
@@ -42,6 +62,22 @@ pub(super) fn boolean_from_string(site: &ObjectionSite<'_, '_>) -> Option<Propos
         (_, true) => Some(site.replace(Value::Bool(false))),
         _ => None,
     }
+}
+
+/// A guess, for read-only tools, and only if nothing but a boolean is wanted: `1` may also count something.
+pub(super) fn boolean_from_word(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let wanted = site.node().and_then(|node| keyword(node, "type")?.as_str());
+    let word = match site.wrong_type()? {
+        Value::String(text) => text.trim().to_lowercase(),
+        number @ Value::Number(_) => number.to_string(),
+        _ => return None,
+    };
+    let meant = match word.as_str() {
+        "1" | "yes" => true,
+        "0" | "no" => false,
+        _ => return None,
+    };
+    (wanted == Some("boolean")).then(|| site.replace(Value::Bool(meant)))
 }
 
 /// Ids, zip codes and versions are strings that look like numbers. Lossless: the digits are kept as written. `true` is left
