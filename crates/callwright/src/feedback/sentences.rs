@@ -94,7 +94,7 @@ pub(super) fn detail(cause: &Cause) -> String {
         } => {
             if is_left_over(cause) {
                 let found = found.as_deref();
-                let found = found.map_or("what is".to_owned(), |found| format!("\"{found}\""));
+                let found = found.map_or("what is".to_owned(), |found| format!("`{found}`"));
                 return format!("Send only the JSON object: remove {found} after it");
             }
             let place = syntax_at(*line, *column, path, *problem, found.as_deref());

@@ -130,7 +130,8 @@ fn several_values(text: &str, max_depth: usize) -> Option<Failure> {
     while at < text.len() {
         let (next, end) = match read_prefix(text, at, max_depth) {
             Ok(next) => next,
-            Err(error) if error.problem == Problem::CutOff => {
+            // A quote alone is left over: no other value starts with it.
+            Err(error) if error.problem == Problem::CutOff && text[at..].trim() != "\"" => {
                 return Some(Failure::cut_off(error.path(), Cut::Seen));
             }
             Err(_) => return None,
