@@ -3,7 +3,7 @@
 //! Takes a text; returns the token that starts a string there, or how long an object with such strings is. Such a string is the
 //! exact text between two tokens. Nothing is decoded here, and an object that does not end has no length.
 
-/// Gemma 4's and FunctionGemma's.
+/// The token of Gemma 4, and that of `FunctionGemma`.
 const TOKENS: [&str; 2] = ["<|\"|>", "<escape>"];
 
 /// The token that a text starts with, if a string starts there.
