@@ -88,7 +88,8 @@ pub(crate) fn rescue<'m>(
         return Err(NoCall::TooLong);
     }
     let start = template::after_reasoning(text).ok_or_else(|| quoted(text, NoCall::Ambiguous))?;
-    let span = (start, template::without_last_tokens(text).len());
+    let end = start + template::without_last_tokens(&text[start..]).len();
+    let span = (start, end);
     let found = match read_from(text, span, limits, offer) {
         Ok(found) => found,
         Err(why) => among_words::read(text, span, limits, offer).ok_or_else(|| match why {

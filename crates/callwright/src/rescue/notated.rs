@@ -38,7 +38,7 @@ pub(crate) fn read_arguments<'t>(
     if text.len() > limits.max_bytes || text[start..].starts_with('{') {
         return None;
     }
-    let end = template::without_last_tokens(text).len();
+    let end = start + template::without_last_tokens(&text[start..]).len();
     let is_notated = |notation| {
         matches!(
             notation,
