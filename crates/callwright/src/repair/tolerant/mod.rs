@@ -59,9 +59,10 @@ pub(super) fn read_inner_quotes(
     from: usize,
     max_depth: usize,
 ) -> Option<TolerantReading> {
-    const TOO_MUCH: [&str; 7] = [
+    const TOO_MUCH: [&str; 8] = [
         liberties::MISSING_COMMA.name,
         liberties::LINE_FOR_COMMA.name,
+        liberties::LIST_COMMA.name,
         liberties::SEPARATOR.name,
         liberties::COMMENT.name,
         liberties::EMPTY_COMMENT.name,
@@ -216,7 +217,7 @@ impl<'t> TolerantReader<'t> {
                 let text = self.string(Delimiter::one(quote), path)?;
                 Ok(Value::String(Cow::Owned(text)))
             }
-            '-' | '0'..='9' => self.number(),
+            '-' | '+' | '.' | '0'..='9' => self.number(path),
             c if c.is_alphabetic() => self.word(path),
             _ => Err(NoReading::Unclear),
         }
@@ -265,7 +266,7 @@ impl<'t> TolerantReader<'t> {
                 }
                 '}' => {}
                 // Only the line break shows that nothing else is missing.
-                '"' if is_scalar(&members) => {
+                '"' if ends_with_number(&members) => {
                     self.note(&liberties::LINE_FOR_COMMA, path, "", ",");
                 }
                 // `"a," "b"`: the comma may have slipped into the string.
@@ -342,9 +343,12 @@ impl<'t> TolerantReader<'t> {
             match self.next_token()? {
                 comma @ (',' | '，') => {
                     self.comma(comma, path);
-                    // `[7, ]`: an item may be missing.
+                    // An item may be missing, as half of a point is in `[7, ]`.
                     if self.next_token()? == ']' {
-                        return Err(NoReading::Unclear);
+                        if !matches!(items.last(), Some(Value::String(_) | Value::Object(_))) {
+                            return Err(NoReading::Unclear);
+                        }
+                        self.note(&liberties::LIST_COMMA, path, ",]", "]");
                     }
                 }
                 ']' => {}
@@ -366,10 +370,10 @@ fn escaped_blank(text: &str) -> Option<&str> {
 /// How many edits are recorded before comments are no longer recorded one by one.
 const MOST_NOTED: usize = 64;
 
-/// Whether the last member is a number or a word.
-fn is_scalar(members: &[Member<'_>]) -> bool {
+/// Whether the last member is a number.
+fn ends_with_number(members: &[Member<'_>]) -> bool {
     let last = members.last().map(|(_, value)| value);
-    matches!(last, Some(Value::Number(_) | Value::Bool(_) | Value::Null))
+    matches!(last, Some(Value::Number(_)))
 }
 
 /// Whether the last member is a string that ends with a comma.
