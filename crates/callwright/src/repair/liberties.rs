@@ -38,7 +38,7 @@ liberties! {
     LINE_FOR_COMMA = "line_for_comma", Lossless, Changes;
     /// A comma before the last bracket of a list of strings or objects, `["a", ]`: an item may be missing.
     LIST_COMMA = "list_comma", Guess, Reads;
-    /// `=`, `=>` or a full-width colon between a key and its value, or a full-width comma between two values.
+    /// `=`, `=>` or a full-width colon between a key and its value, a full-width comma between two values, or full-width braces.
     SEPARATOR = "separator", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;

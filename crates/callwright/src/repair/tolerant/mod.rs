@@ -88,7 +88,7 @@ fn run(
         inner_quotes,
         in_list: false,
         escaped_blanks: false,
-        may_be_unescaped: false,
+        unescaped: None,
     };
     match reader.value(&Path::root(), max_depth) {
         // If the whole text was escaped, its strings were too.
@@ -96,9 +96,10 @@ fn run(
             Err((NoReading::Unclear, Path::root()))
         }
         // `C:\Users` is not escaped, so `C:\new` may not be either.
-        Ok(_) if reader.may_be_unescaped && reader.has_noted(&liberties::BACKSLASH) => {
-            Err((NoReading::Unclear, Path::root()))
-        }
+        Ok(_) if reader.unescaped.is_some() && reader.has_noted(&liberties::BACKSLASH) => Err((
+            NoReading::Unclear,
+            reader.unescaped.unwrap_or_else(Path::root),
+        )),
         Ok(value) => Ok(TolerantReading {
             value,
             edits: reader.edits,
@@ -120,8 +121,8 @@ struct TolerantReader<'t> {
     in_list: bool,
     /// Whether there was an escaped blank outside of strings.
     escaped_blanks: bool,
-    /// Whether there was a string whose escapes may be unescaped backslashes.
-    may_be_unescaped: bool,
+    /// A string whose escapes may be unescaped backslashes.
+    unescaped: Option<Path>,
 }
 
 impl<'t> TolerantReader<'t> {
@@ -210,7 +211,7 @@ impl<'t> TolerantReader<'t> {
             return Ok(Value::String(Cow::Owned(self.lines(delimiter, path)?)));
         }
         match next {
-            '{' if depth_left > 0 => self.object(path, depth_left - 1),
+            '{' | '｛' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
             '"' if self.inner_quotes => self.quoting(path),
             quote if is_quote(quote) => {
@@ -233,12 +234,12 @@ impl<'t> TolerantReader<'t> {
     }
 
     fn object(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
-        self.at += 1;
+        self.sign('{', path);
         let mut members: Vec<Member<'static>> = Vec::new();
         loop {
             match self.next_token()? {
-                '}' => {
-                    self.at += 1;
+                '}' | '｝' => {
+                    self.sign('}', path);
                     // Either value of a repeated key could be meant.
                     return if has_duplicate(&members) {
                         Err(NoReading::Unclear)
@@ -258,13 +259,13 @@ impl<'t> TolerantReader<'t> {
             let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
-                comma @ (',' | '，') => {
-                    self.comma(comma, path);
-                    if self.next_token()? == '}' {
+                ',' | '，' => {
+                    self.sign(',', path);
+                    if matches!(self.next_token()?, '}' | '｝') {
                         self.note(&liberties::TRAILING_COMMA, path, ",}", "}");
                     }
                 }
-                '}' => {}
+                '}' | '｝' => {}
                 // Only the line break shows that nothing else is missing.
                 '"' if ends_with_number(&members) => {
                     self.note(&liberties::LINE_FOR_COMMA, path, "", ",");
@@ -293,12 +294,18 @@ impl<'t> TolerantReader<'t> {
         Ok(())
     }
 
-    /// What separates two values.
-    fn comma(&mut self, sign: char, path: &Path) {
-        if sign != ',' {
-            self.note(&liberties::SEPARATOR, path, &sign.to_string(), ",");
+    /// Moves past a brace or a comma, as JSON writes it or full-width.
+    fn sign(&mut self, sign: char, path: &Path) {
+        let Some(written) = self.peek() else { return };
+        if written != sign {
+            self.note(
+                &liberties::SEPARATOR,
+                path,
+                &written.to_string(),
+                &sign.to_string(),
+            );
         }
-        self.at += sign.len_utf8();
+        self.at += written.len_utf8();
     }
 
     fn key(&mut self, path: &Path) -> TolerantResult<String> {
@@ -341,8 +348,8 @@ impl<'t> TolerantReader<'t> {
             self.in_list = true;
             items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
-                comma @ (',' | '，') => {
-                    self.comma(comma, path);
+                ',' | '，' => {
+                    self.sign(',', path);
                     // An item may be missing, as half of a point is in `[7, ]`.
                     if self.next_token()? == ']' {
                         if !matches!(items.last(), Some(Value::String(_) | Value::Object(_))) {

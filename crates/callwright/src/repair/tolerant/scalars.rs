@@ -61,7 +61,7 @@ impl TolerantReader<'_> {
         let blank = &after[..after.len() - next.len()];
         match next.chars().next() {
             None => return Err(NoReading::CutOff),
-            Some(',' | '，' | '}' | ']') if is_value => {}
+            Some(',' | '，' | '}' | '｝' | ']') if is_value => {}
             Some('"') if is_value && !self.in_list && parts(blank) => {}
             Some(_) => return Err(NoReading::Unclear),
         }
