@@ -95,7 +95,7 @@ fn expected(said: &Said) -> Option<(String, Vec<(String, Value)>)> {
         let is_sound = matches!(verdict, Verdict::Valid(_) | Verdict::Repaired(_));
         let arguments = verdict.arguments().filter(|_| is_sound)?.to_string();
         Some((
-            call.tool.to_string(),
+            verdict.tool()?.name().to_owned(),
             serde_json::from_str(&arguments).expect("JSON"),
         ))
     });

@@ -146,6 +146,10 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
 /// The first bracket that may open a value: not that of a marker, nor one around words or numbers, `[1]`, `{name}`.
 fn opening_bracket(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
+    // Among words, a full-width brace is a part of them.
+    if from == 0 && text.trim_start().starts_with('｛') {
+        return text.find('｛');
+    }
     loop {
         let bracket = at + text[at..].find(['{', '['])?;
         let skipped = template::mark_end(text, bracket)

@@ -32,11 +32,13 @@ liberties! {
     /// A comma before the last brace. For a tool that may destroy something, the call counts as cut off, unless the provider
     /// says that the response is complete.
     TRAILING_COMMA = "trailing_comma", Lossless, Destroys;
-    /// One missing comma between two members, after a string, a list or an object.
+    /// One missing comma between two members, after anything but a number.
     MISSING_COMMA = "missing_comma", Lossless, Destroys;
-    /// A line break instead of a comma between two members, after a number or a word.
+    /// A line break instead of a comma between two members, after a number.
     LINE_FOR_COMMA = "line_for_comma", Lossless, Changes;
-    /// `=`, `=>` or a full-width colon between a key and its value, or a full-width comma between two values.
+    /// A comma before the last bracket of a list of strings or objects, `["a", ]`: an item may be missing.
+    LIST_COMMA = "list_comma", Guess, Reads;
+    /// `=`, `=>` or a full-width colon between a key and its value, a full-width comma between two values, or full-width braces.
     SEPARATOR = "separator", Lossless, Destroys;
     /// A key without quotes.
     UNQUOTED_KEY = "unquoted_key", Lossless, Destroys;
@@ -44,6 +46,9 @@ liberties! {
     HALF_QUOTED_KEY = "half_quoted_key", Guess, Changes;
     /// `True`, `None` and the like.
     LITERAL = "literal", Lossless, Destroys;
+    /// A number as other languages write it, where the schema wants a number: `+1.5`, `.5`, `1_000`. It may have lost its
+    /// beginning.
+    NUMBER = "number", Guess, Reads;
     /// An unescaped backslash in a path or a pattern.
     BACKSLASH = "backslash", Lossless, Destroys;
     /// A string in single, typographic or triple quotes, between Gemma's tokens for quotes, or one of several lines in backticks.

@@ -194,6 +194,11 @@ fn heal_reading(
     if let Some(refusal) = forbidden(&edits, terms.stakes().with(&arguments), terms) {
         return refusal;
     }
+    // As a text, `+49` and `1_000` may be meant as they are.
+    let has = |edits: &[Edit], rule: &str| edits.iter().any(|edit| edit.rule == rule);
+    if has(&edits, liberties::NUMBER.name) && has(&more, rules::STRING_FROM_SCALAR) {
+        return Healing::Hopeless;
+    }
     edits.extend(more);
     Healing::Healed { arguments, edits }
 }

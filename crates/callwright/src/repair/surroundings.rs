@@ -175,10 +175,10 @@ fn is_apart(rest: &str) -> bool {
     // The end of a file or a stream: `EOF`, `[DONE]`.
     let last = first.trim().trim_matches(['[', ']', '(', ')']);
     let is_end = || !last.is_empty() && last.chars().all(|c| c.is_uppercase() || c == '_');
-    line.starts_with(['\n', '\r', '<', '`', '#', '/', '('])
-        || is_sentence()
-        || is_signs()
-        || is_end()
+    let begins_apart = || line.starts_with(['\n', '\r', '<', '`', '#', '/', '(']);
+    // It may open another value.
+    let has_brace = rest.contains('｛');
+    !has_brace && (begins_apart() || is_sentence() || is_signs() || is_end())
 }
 
 /// Whether words contain a member that is missing in the value: `"limit": 5`, `limit=5`, `limit: 5`. Sentences have colons too,

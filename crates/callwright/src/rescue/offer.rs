@@ -23,10 +23,10 @@ impl<'g> Offer<'g> {
         }
         let exact = self.tools.get(name);
         let meant = || {
+            let tool = self.tools.meant_tool(name)?;
             // `-drop` is an entry of a list. What a stream does not hold back is not a call either.
             let is_name = name.starts_with(char::is_alphabetic) && begins_name(self, name);
-            let tool = self.tools.meant_tool(name).filter(|_| is_name)?;
-            (self.cap)(tool).map(|_| tool)
+            (self.cap)(tool).filter(|_| is_name).map(|_| tool)
         };
         exact.or_else(meant).map(AsRef::as_ref)
     }

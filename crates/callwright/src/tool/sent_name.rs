@@ -84,13 +84,15 @@ pub(crate) fn own_name(tool: &str) -> Option<&str> {
 
 /// The server that a name belongs to, and the tool's name there: `mcp__files__read_file`, `files:read_file`,
 /// `files/read_file`, `files-read_file`. A hyphen only if the words of the tool are separated otherwise: `image-search` is a
-/// name.
+/// name. In front of it, fewer letters are a syllable as often as a server: `un-read_file`, `pre-read_file`.
 pub(super) fn after_server(name: &str) -> Option<(&str, &str)> {
+    const SHORTEST: usize = 4;
     let is_word = |c: char| c.is_alphanumeric();
     let by_hyphen = || {
         let (server, tool) = name.split_once('-')?;
         let is_joined = tool.contains('_') && tool.chars().all(|c| is_word(c) || c == '_');
-        (is_joined && server.chars().all(is_word)).then_some((server, tool))
+        let is_server = server.len() >= SHORTEST && server.chars().all(is_word);
+        (is_joined && is_server).then_some((server, tool))
     };
     let by_sign = || {
         let (server, tool) = name.split_once([':', '/'])?;

@@ -57,6 +57,9 @@ macro_rules! rules {
     };
 }
 
+/// The rule after which a number is a text.
+pub(super) const STRING_FROM_SCALAR: &str = stringify!(string_from_scalar);
+
 rules! {
     /// A wrapper around the arguments with a meaningless name, `{"arguments": {…}}`, is removed, also if there are several.
     layers::layer_unwrapped = Lossless, 0, Destroys;

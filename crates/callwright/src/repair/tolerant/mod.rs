@@ -60,9 +60,10 @@ pub(super) fn read_inner_quotes(
     from: usize,
     max_depth: usize,
 ) -> Option<TolerantReading> {
-    const TOO_MUCH: [&str; 7] = [
+    const TOO_MUCH: [&str; 8] = [
         liberties::MISSING_COMMA.name,
         liberties::LINE_FOR_COMMA.name,
+        liberties::LIST_COMMA.name,
         liberties::SEPARATOR.name,
         liberties::COMMENT.name,
         liberties::EMPTY_COMMENT.name,
@@ -88,7 +89,7 @@ fn run(
         inner_quotes,
         in_list: false,
         escaped_blanks: false,
-        may_be_unescaped: false,
+        unescaped: None,
     };
     match reader.value(&Path::root(), max_depth) {
         // If the whole text was escaped, its strings were too.
@@ -96,9 +97,10 @@ fn run(
             Err((NoReading::Unclear, Path::root()))
         }
         // `C:\Users` is not escaped, so `C:\new` may not be either.
-        Ok(_) if reader.may_be_unescaped && reader.has_noted(&liberties::BACKSLASH) => {
-            Err((NoReading::Unclear, Path::root()))
-        }
+        Ok(_) if reader.unescaped.is_some() && reader.has_noted(&liberties::BACKSLASH) => Err((
+            NoReading::Unclear,
+            reader.unescaped.unwrap_or_else(Path::root),
+        )),
         Ok(value) => Ok(TolerantReading {
             value,
             edits: reader.edits,
@@ -120,8 +122,8 @@ struct TolerantReader<'t> {
     in_list: bool,
     /// Whether there was an escaped blank outside of strings.
     escaped_blanks: bool,
-    /// Whether there was a string whose escapes may be unescaped backslashes.
-    may_be_unescaped: bool,
+    /// A string whose escapes may be unescaped backslashes.
+    unescaped: Option<Path>,
 }
 
 impl<'t> TolerantReader<'t> {
@@ -214,14 +216,14 @@ impl<'t> TolerantReader<'t> {
             return Ok(Value::String(Cow::Owned(text)));
         }
         match next {
-            '{' if depth_left > 0 => self.object(path, depth_left - 1),
+            '{' | '｛' if depth_left > 0 => self.object(path, depth_left - 1),
             '[' if depth_left > 0 => self.array(path, depth_left - 1),
             '"' if self.inner_quotes => self.quoting(path),
             quote if is_quote(quote) => {
                 let text = self.string(Delimiter::one(quote), path)?;
                 Ok(Value::String(Cow::Owned(text)))
             }
-            '-' | '0'..='9' => self.number(),
+            '-' | '+' | '.' | '0'..='9' => self.number(path),
             c if c.is_alphabetic() => self.word(path),
             _ => Err(NoReading::Unclear),
         }
@@ -237,12 +239,12 @@ impl<'t> TolerantReader<'t> {
     }
 
     fn object(&mut self, path: &Path, depth_left: usize) -> TolerantResult<Value<'static>> {
-        self.at += 1;
+        self.sign('{', path);
         let mut members: Vec<Member<'static>> = Vec::new();
         loop {
             match self.next_token()? {
-                '}' => {
-                    self.at += 1;
+                '}' | '｝' => {
+                    self.sign('}', path);
                     // Either value of a repeated key could be meant.
                     return if has_duplicate(&members) {
                         Err(NoReading::Unclear)
@@ -262,15 +264,15 @@ impl<'t> TolerantReader<'t> {
             let end = self.at;
             members.push((Cow::Owned(key), value));
             match self.next_token()? {
-                comma @ (',' | '，') => {
-                    self.comma(comma, path);
-                    if self.next_token()? == '}' {
+                ',' | '，' => {
+                    self.sign(',', path);
+                    if matches!(self.next_token()?, '}' | '｝') {
                         self.note(&liberties::TRAILING_COMMA, path, ",}", "}");
                     }
                 }
-                '}' => {}
+                '}' | '｝' => {}
                 // Only the line break shows that nothing else is missing.
-                '"' if is_scalar(&members) => {
+                '"' if ends_with_number(&members) => {
                     self.note(&liberties::LINE_FOR_COMMA, path, "", ",");
                 }
                 // `"a," "b"`: the comma may have slipped into the string.
@@ -297,12 +299,18 @@ impl<'t> TolerantReader<'t> {
         Ok(())
     }
 
-    /// What separates two values.
-    fn comma(&mut self, sign: char, path: &Path) {
-        if sign != ',' {
-            self.note(&liberties::SEPARATOR, path, &sign.to_string(), ",");
+    /// Moves past a brace or a comma, as JSON writes it or full-width.
+    fn sign(&mut self, sign: char, path: &Path) {
+        let Some(written) = self.peek() else { return };
+        if written != sign {
+            self.note(
+                &liberties::SEPARATOR,
+                path,
+                &written.to_string(),
+                &sign.to_string(),
+            );
         }
-        self.at += sign.len_utf8();
+        self.at += written.len_utf8();
     }
 
     fn key(&mut self, path: &Path) -> TolerantResult<String> {
@@ -348,11 +356,14 @@ impl<'t> TolerantReader<'t> {
             self.in_list = true;
             items.push(self.inner(&path.index(items.len()), depth_left)?);
             match self.next_token()? {
-                comma @ (',' | '，') => {
-                    self.comma(comma, path);
-                    // `[7, ]`: an item may be missing.
+                ',' | '，' => {
+                    self.sign(',', path);
+                    // An item may be missing, as half of a point is in `[7, ]`.
                     if self.next_token()? == ']' {
-                        return Err(NoReading::Unclear);
+                        if !matches!(items.last(), Some(Value::String(_) | Value::Object(_))) {
+                            return Err(NoReading::Unclear);
+                        }
+                        self.note(&liberties::LIST_COMMA, path, ",]", "]");
                     }
                 }
                 ']' => {}
@@ -374,10 +385,10 @@ fn escaped_blank(text: &str) -> Option<&str> {
 /// How many edits are recorded before comments are no longer recorded one by one.
 const MOST_NOTED: usize = 64;
 
-/// Whether the last member is a number or a word.
-fn is_scalar(members: &[Member<'_>]) -> bool {
+/// Whether the last member is a number.
+fn ends_with_number(members: &[Member<'_>]) -> bool {
     let last = members.last().map(|(_, value)| value);
-    matches!(last, Some(Value::Number(_) | Value::Bool(_) | Value::Null))
+    matches!(last, Some(Value::Number(_)))
 }
 
 /// Whether the last member is a string that ends with a comma.

@@ -123,7 +123,9 @@ impl TolerantReader<'_> {
         if kept_backslash && (decoded_escape || !keeps_backslashes(written)) {
             return Err(NoReading::Unclear);
         }
-        self.may_be_unescaped |= decoded_escape && may_be_unescaped(written);
+        if decoded_escape && self.unescaped.is_none() && may_be_unescaped(written) {
+            self.unescaped = Some(path.clone());
+        }
         if kept_backslash {
             self.note(&liberties::BACKSLASH, path, "\\", "\\\\");
         }
