@@ -6,13 +6,16 @@ use serde_json::Value as Schema;
 
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
-use crate::nearest::{CLOSE, Wanted, has_same_letters, is_slip, same_key, single_nearest, words};
+use crate::nearest::{
+    CLOSE, Wanted, has_same_letters, is_slip, same_but_accents, same_key, single_nearest, words,
+};
 use crate::validate::free_names;
 use crate::vocabulary::{IssueCode, word_list};
 
-/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators
-/// ([`same_key`]), and no other key of the schema has the same letters; for a missing key also if it is equal except for
-/// surrounding punctuation (`_class`, where a language reserves the word).
+/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case, separators
+/// ([`same_key`]) and accents that the other has none of, and no other key of the schema has the same letters; for a missing key
+/// also if it is equal except for surrounding punctuation (`_class`, where a language reserves the word). Quotes around a key, a
+/// colon after it and the name of the tool before it belong to the notation.
 pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
         return None;
@@ -21,16 +24,34 @@ pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit>
     if site.code() == IssueCode::UnknownKey {
         site.look_at(properties.len())?;
         let names = properties.names().iter().copied();
-        let meant = only(names.filter(|name| has_same_letters(name, &key)))?;
-        return same_key(meant, &key).then(|| site.rename(&key, meant));
+        let sent = written(&key, site);
+        let has_letters = |name: &&str| same_but_accents(name, sent, has_same_letters);
+        let meant = only(names.filter(has_letters))?;
+        return same_but_accents(meant, sent, same_key).then(|| site.rename(&key, meant));
     }
-    let is_same = |name: &&str| same_key(name, &key) || same_bare(name, &key);
+    let is_same = |name: &&str| {
+        let name = written(name, site);
+        same_but_accents(name, &key, same_key) || same_bare(name, &key)
+    };
     let sent = only(site.unknown_keys()?.filter(is_same))?;
     site.compare_with(properties.len())?;
-    let is_other =
-        |name: &&str| **name != *key && (has_same_letters(name, sent) || same_bare(name, sent));
+    let bare = written(sent, site);
+    let is_other = |name: &&str| {
+        let is_like = same_but_accents(name, bare, has_same_letters) || same_bare(name, bare);
+        **name != *key && is_like
+    };
     let has_other = properties.names().iter().any(is_other);
     (!has_other).then(|| site.rename(sent, &key))
+}
+
+/// A key without what belongs to the notation: quotes around it, a colon after it, and the tool's name and a point before it.
+fn written<'k>(key: &'k str, site: &ObjectionSite<'_, '_>) -> &'k str {
+    let inside = |quote| key.strip_prefix(quote)?.strip_suffix(quote);
+    let quoted = ['"', '\'', '`'].into_iter().find_map(inside);
+    let own = |key: &'k str| key.strip_prefix(site.scope.tool)?.strip_prefix('.');
+    let bare = quoted.or_else(|| key.strip_suffix(':')).unwrap_or(key);
+    let qualified = own(bare).filter(|_| site.path().parent().is_root());
+    qualified.unwrap_or(bare)
 }
 
 /// Whether two names are equal except for surrounding punctuation.
@@ -75,6 +96,33 @@ pub(super) fn key_words(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     let words = full_words(sent);
     (!words.is_empty() && words == full_words(&missing)).then(|| site.rename(sent, &missing))
+}
+
+/// Query strings and forms write an object as its members. Lossless: the schema forbids the key as it is, and lists both parts.
+pub(super) fn key_of_path(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let key = site.key()?;
+    let (outer, inner) = key.split_once('.')?;
+    if site.code() != IssueCode::UnknownKey {
+        return None;
+    }
+    let object = site.schema.follow(site.properties().get(outer)?);
+    keyword(keyword(object, "properties")?, inner)?;
+    let around = site.path().parent();
+    let mut members = site.places.at(&around)?.clone().into_owned();
+    let Value::Object(all) = &mut members else {
+        return None;
+    };
+    let at = all.iter().position(|(name, _)| *name == key)?;
+    let (_, value) = all.remove(at);
+    let member = (inner.to_owned().into(), value);
+    match all.iter_mut().find(|(name, _)| name == outer) {
+        None => all.push((outer.to_owned().into(), Value::Object(vec![member]))),
+        Some((_, Value::Object(inside))) if inside.iter().all(|(name, _)| name != inner) => {
+            inside.push(member);
+        }
+        Some(_) => return None,
+    }
+    Some(ProposedEdit::Replace(around, members))
 }
 
 /// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a string fits
