@@ -62,7 +62,7 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A guess, for read-only tools: exactly one key is close, one typing error away, and the value fits. A similar name (`path` for
+/// A guess, for read-only tools: exactly one key is close, one typing error away, and the value fits. A similar name (`name` for
 /// `filePath`) is only proposed to the model: it is too rarely the right one.
 pub(super) fn key_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
@@ -197,18 +197,88 @@ pub(super) fn key_of_allowed_value(site: &ObjectionSite<'_, '_>) -> Option<Propo
     site.look_at(allowed.len())?;
     let text = value.as_str()?;
     let is_allowed = allowed.len() > 1 && allowed.iter().any(|allowed| allowed == text);
+    let own = full_words(sent);
+    let says_nothing_else = !own.is_empty() && says_only(&own, &missing, property, site)?;
+    (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
+}
+
+/// Whether each of these words belongs to a key or its description, and none changes the meaning.
+fn says_only(
+    own: &[String],
+    key: &str,
+    property: &Schema,
+    site: &ObjectionSite<'_, '_>,
+) -> Option<bool> {
     let described = keyword(property, "description").and_then(Schema::as_str);
     let described = described.unwrap_or_default();
     site.scope.work.take(described.len()).then_some(())?;
     let mut known = words(described);
-    known.extend(words(&missing));
+    known.extend(words(key));
+    let is_known = |word: &String| {
+        known
+            .iter()
+            .any(|known| written_out(known) == written_out(word))
+    };
+    Some(own.iter().all(|word| !turns(word) && is_known(word)))
+}
+
+/// A guess, for read-only tools: `file_path` for `path`, `number` for `issue_number`, `latitude` for `lat`. The names share a
+/// word, and no other missing, absent or unknown key does. What only one of the two says must not add any meaning: the words of
+/// the unknown key belong to the missing one or its description, and none of either changes it.
+pub(super) fn key_of_same_words(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    if site.code() != IssueCode::Required {
+        return None;
+    }
+    let (missing, properties) = (site.key()?, site.properties());
+    let property = site.schema.follow(properties.get(&missing)?);
+    let wanted = words(&missing);
+    let share = |left: &[String], right: &[String]| {
+        let mut pairs = left
+            .iter()
+            .flat_map(|left| right.iter().map(move |right| (left, right)));
+        pairs.any(|(left, right)| {
+            left.len() >= SHORTEST_SHARED && written_out(left) == written_out(right)
+        })
+    };
+    let related = site
+        .unknown_keys()?
+        .filter(|sent| share(&words(sent), &wanted));
+    let sent = only(related).filter(|sent| is_plain(sent) && !has_same_letters(sent, &missing))?;
     let own = full_words(sent);
-    let says_nothing_else = !own.is_empty()
-        && own.iter().all(|word| {
-            let is_word = |known: &String| singular(known) == word;
-            !turns(word) && known.iter().any(is_word)
-        });
-    (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
+    site.look_at(properties.len())?;
+    let absent = free_names(properties.names(), site.siblings()?);
+    let mut others = absent.into_iter().filter(|name| *name != missing);
+    let is_clear = !own.is_empty()
+        && !wanted.iter().any(|word| turns(word))
+        && !others.any(|name| share(&own, &words(name)));
+    (is_clear && says_only(&own, &missing, property, site)?).then(|| site.rename(sent, &missing))
+}
+
+/// Shorter words are symbols, or say too little by themselves: `id`.
+const SHORTEST_SHARED: usize = 3;
+
+/// Abbreviations that stand for one word only. Any other (`temp`, `loc`) is a word of its own.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("lat", "latitude"),
+    ("lon", "longitude"),
+    ("lng", "longitude"),
+    ("num", "number"),
+    ("dir", "directory"),
+    ("lang", "language"),
+    ("desc", "description"),
+    ("msg", "message"),
+    ("qty", "quantity"),
+    ("repo", "repository"),
+    ("env", "environment"),
+    ("img", "image"),
+    ("doc", "document"),
+];
+
+/// A word in the singular, and not abbreviated.
+fn written_out(word: &str) -> &str {
+    let word = singular(word);
+    let known = ABBREVIATIONS.iter().find(|(short, _)| *short == word);
+    known.map_or(word, |(_, long)| long)
 }
 
 /// Words that change the meaning of a name, although the schema uses them too: `not_status`, where a description says "not
@@ -218,7 +288,7 @@ const TURNING_WORDS: &[&str] = word_list![
     omitted avoid hide hidden deny denied forbid forbidden block blocked ban disable disabled disallow reject drop remove delete
     cancel undo stop reverse reversed inverse invert inverted negate negated opposite dry test mock fake draft example sample
     preview old new previous prior next first second last from to min max before after until since if unless when other
-    others else
+    others else start end begin finish source target destination origin parent child upper lower left right
 ];
 
 /// Whether a word of a name changes its meaning; it may have lost its last letter as plurals do (`minu`).

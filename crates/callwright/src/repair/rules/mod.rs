@@ -122,6 +122,8 @@ rules! {
     lists::array_from_scalar = Guess, 3, Changes;
     /// A list of numbers sent as one string with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands separators.
     lists::list_from_commas = Guess, 3, Changes;
+    /// An unknown key replaces a missing one with which it shares a word, if the other words are in the description: `file_path` for `path`.
+    keys::key_of_same_words = Guess, 3, Reads;
     /// A string that names one allowed value among words that say nothing, `"the last six months"`, becomes that value.
     values::enum_named = Guess, 3, Reads;
     /// An unknown wrapper around arguments that fit as they are, `{"request": {…}}`, is removed, if its name says only what it is or what the call is about.
