@@ -243,7 +243,10 @@ pub(super) fn key_of_same_words(site: &ObjectionSite<'_, '_>) -> Option<Proposed
     let related = site
         .unknown_keys()?
         .filter(|sent| share(&words(sent), &wanted));
-    let sent = only(related).filter(|sent| is_plain(sent) && !has_same_letters(sent, &missing))?;
+    let sent = only(related)?;
+    if !is_plain(sent) || has_same_letters(sent, &missing) || NAMES_OF_TOOLS.contains(&sent) {
+        return None;
+    }
     let own = full_words(sent);
     site.look_at(properties.len())?;
     let absent = free_names(properties.names(), site.siblings()?);
@@ -305,12 +308,13 @@ pub(super) fn empty_member_left_out(site: &ObjectionSite<'_, '_>) -> Option<Prop
     says_nothing.then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
+/// Keys whose value may name a tool, which may be another one.
+const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
+
 /// Null and an empty value say nothing. A key with any other value is never dropped: it may forbid the call (`dry_run`), narrow
 /// it (`exclude`, which naturally repeats a value) or give it a unit. Lossy, since the key itself is gone, and for read-only
 /// tools, since its name may mean something. Only if the schema forbids other keys, and none that it lists is close.
 pub(super) fn unknown_key_dropped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    // These name a tool, which may be another one.
-    const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
     let key = site.key()?;
     // An object with nothing left was meant to say something else.
     let leaves_something = site.siblings()?.len() > 1;
