@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value as Schema;
 
+use super::super::search::weight;
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{
@@ -108,7 +109,9 @@ pub(super) fn key_of_path(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> 
     let object = site.schema.follow(site.properties().get(outer)?);
     keyword(keyword(object, "properties")?, inner)?;
     let around = site.path().parent();
-    let mut members = site.places.at(&around)?.clone().into_owned();
+    let members = site.places.at(&around)?;
+    site.scope.work.take(weight(members)).then_some(())?;
+    let mut members = members.clone().into_owned();
     let Value::Object(all) = &mut members else {
         return None;
     };
@@ -240,15 +243,23 @@ pub(super) fn key_of_same_words(site: &ObjectionSite<'_, '_>) -> Option<Proposed
             left.len() >= SHORTEST_SHARED && written_out(left) == written_out(right)
         })
     };
-    let related = site
-        .unknown_keys()?
+    let unknown: Vec<&str> = site.unknown_keys()?.collect();
+    site.scope
+        .work
+        .take(unknown.len() * INTO_WORDS)
+        .then_some(())?;
+    let related = unknown
+        .into_iter()
         .filter(|sent| share(&words(sent), &wanted));
     let sent = only(related)?;
     if !is_plain(sent) || has_same_letters(sent, &missing) || NAMES_OF_TOOLS.contains(&sent) {
         return None;
     }
     let own = full_words(sent);
-    site.look_at(properties.len())?;
+    site.scope
+        .work
+        .take(properties.len() * INTO_WORDS)
+        .then_some(())?;
     let absent = free_names(properties.names(), site.siblings()?);
     let mut others = absent.into_iter().filter(|name| *name != missing);
     let is_clear = !own.is_empty()
@@ -256,6 +267,9 @@ pub(super) fn key_of_same_words(site: &ObjectionSite<'_, '_>) -> Option<Proposed
         && !others.any(|name| share(&own, &words(name)));
     (is_clear && says_only(&own, &missing, property, site)?).then(|| site.rename(sent, &missing))
 }
+
+/// The cost, in steps, of splitting a key into words.
+const INTO_WORDS: usize = 400;
 
 /// Shorter words are symbols, or say too little by themselves: `id`.
 const SHORTEST_SHARED: usize = 3;
