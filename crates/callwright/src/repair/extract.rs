@@ -50,7 +50,11 @@ pub(super) fn read(text: &str, tool: &Tool, max_depth: usize) -> Extract {
         return Extract::Nothing;
     };
     let before = &text[..start];
-    let first = match first_value(text, start, max_depth) {
+    let found = match empty_object(text, start) {
+        Some(empty) if tool.may_be_called_blank() => FoundValue::Value(empty),
+        _ => first_value(text, start, max_depth),
+    };
+    let first = match found {
         FoundValue::Value(first) => first,
         // A bracket at the end of a sentence does not start a value.
         FoundValue::CutOff(path)
@@ -197,6 +201,17 @@ enum FoundValue {
     Value(TolerantReading),
     CutOff(Path),
     Unclear,
+}
+
+/// An empty object, if there is nothing else in the text that may be a value: no arguments.
+fn empty_object(text: &str, start: usize) -> Option<TolerantReading> {
+    let inside = text[start..].strip_prefix('{')?;
+    let rest = inside.trim_start_matches(JSON_BLANK).strip_prefix('}')?;
+    (!rest.contains(['{', '['])).then(|| TolerantReading {
+        value: Value::Object(Vec::new()),
+        edits: Vec::new(),
+        end: text.len() - rest.len(),
+    })
 }
 
 /// The first value of a text. If it is unclear, or ends where another member follows, one bracket may be wrong; that is not

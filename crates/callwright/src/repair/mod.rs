@@ -369,6 +369,7 @@ fn heal_plain(
         let rules = Allowed {
             cap: terms.cap,
             stakes: &stakes,
+            tool: terms.tool.name(),
             null_may_clear: of_tool != Stakes::Reads && says_edit(terms.tool.name()),
         };
         let healing = search::search(value, objections, schema, rules, &work, trace);

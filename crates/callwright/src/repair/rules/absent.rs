@@ -117,6 +117,9 @@ pub(super) fn null_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedE
             | IssueCode::Pattern
     );
     let text = site.value()?.as_str()?.trim();
+    if !refuses_text || !matches!(text, "null" | "None") {
+        return None;
+    }
     let is_allowed = |value: &Schema| {
         let allowed = value.as_str().map(str::trim);
         allowed.is_some_and(|allowed| allowed.eq_ignore_ascii_case(text))
@@ -126,8 +129,7 @@ pub(super) fn null_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedE
         Expected::Constant(allowed) => is_allowed(allowed),
         _ => false,
     };
-    let is_null = refuses_text && !has_word && matches!(text, "null" | "None");
-    (is_null && takes_null(site)).then(|| site.replace(Value::Null))
+    (!has_word && takes_null(site)).then(|| site.replace(Value::Null))
 }
 
 /// Whether null is accepted where the objection is, by the same part of the schema or by another branch of its union.

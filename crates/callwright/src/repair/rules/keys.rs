@@ -4,15 +4,19 @@ use std::borrow::Cow;
 
 use serde_json::Value as Schema;
 
+use super::super::search::weight;
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
-use crate::nearest::{CLOSE, Wanted, has_same_letters, is_slip, same_key, single_nearest, words};
+use crate::nearest::{
+    CLOSE, Wanted, has_same_letters, is_slip, same_but_accents, same_key, single_nearest, words,
+};
 use crate::validate::free_names;
 use crate::vocabulary::{IssueCode, word_list};
 
-/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators
-/// ([`same_key`]), and no other key of the schema has the same letters; for a missing key also if it is equal except for
-/// surrounding punctuation (`_class`, where a language reserves the word).
+/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case, separators
+/// ([`same_key`]) and accents that the other has none of, and no other key of the schema has the same letters; for a missing key
+/// also if it is equal except for surrounding punctuation (`_class`, where a language reserves the word). Quotes around a key, a
+/// colon after it and the name of the tool before it belong to the notation.
 pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
         return None;
@@ -21,16 +25,34 @@ pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit>
     if site.code() == IssueCode::UnknownKey {
         site.look_at(properties.len())?;
         let names = properties.names().iter().copied();
-        let meant = only(names.filter(|name| has_same_letters(name, &key)))?;
-        return same_key(meant, &key).then(|| site.rename(&key, meant));
+        let sent = written(&key, site);
+        let has_letters = |name: &&str| same_but_accents(name, sent, has_same_letters);
+        let meant = only(names.filter(has_letters))?;
+        return same_but_accents(meant, sent, same_key).then(|| site.rename(&key, meant));
     }
-    let is_same = |name: &&str| same_key(name, &key) || same_bare(name, &key);
+    let is_same = |name: &&str| {
+        let name = written(name, site);
+        same_but_accents(name, &key, same_key) || same_bare(name, &key)
+    };
     let sent = only(site.unknown_keys()?.filter(is_same))?;
     site.compare_with(properties.len())?;
-    let is_other =
-        |name: &&str| **name != *key && (has_same_letters(name, sent) || same_bare(name, sent));
+    let bare = written(sent, site);
+    let is_other = |name: &&str| {
+        let is_like = same_but_accents(name, bare, has_same_letters) || same_bare(name, bare);
+        **name != *key && is_like
+    };
     let has_other = properties.names().iter().any(is_other);
     (!has_other).then(|| site.rename(sent, &key))
+}
+
+/// A key without what belongs to the notation: quotes around it, a colon after it, and the tool's name and a point before it.
+fn written<'k>(key: &'k str, site: &ObjectionSite<'_, '_>) -> &'k str {
+    let inside = |quote| key.strip_prefix(quote)?.strip_suffix(quote);
+    let quoted = ['"', '\'', '`'].into_iter().find_map(inside);
+    let own = |key: &'k str| key.strip_prefix(site.scope.tool)?.strip_prefix('.');
+    let bare = quoted.or_else(|| key.strip_suffix(':')).unwrap_or(key);
+    let qualified = own(bare).filter(|_| site.path().parent().is_root());
+    qualified.unwrap_or(bare)
 }
 
 /// Whether two names are equal except for surrounding punctuation.
@@ -41,7 +63,7 @@ fn same_bare(left: &str, right: &str) -> bool {
     !bare(left).is_empty() && bare(left) == bare(right)
 }
 
-/// A guess, for read-only tools: exactly one key is close, one typing error away, and the value fits. A similar name (`path` for
+/// A guess, for read-only tools: exactly one key is close, one typing error away, and the value fits. A similar name (`name` for
 /// `filePath`) is only proposed to the model: it is too rarely the right one.
 pub(super) fn key_near(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
@@ -75,6 +97,35 @@ pub(super) fn key_words(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let (sent, missing) = only_pair(site)?;
     let words = full_words(sent);
     (!words.is_empty() && words == full_words(&missing)).then(|| site.rename(sent, &missing))
+}
+
+/// Query strings and forms write an object as its members. Lossless: the schema forbids the key as it is, and lists both parts.
+pub(super) fn key_of_path(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    let key = site.key()?;
+    let (outer, inner) = key.split_once('.')?;
+    if site.code() != IssueCode::UnknownKey {
+        return None;
+    }
+    let object = site.schema.follow(site.properties().get(outer)?);
+    keyword(keyword(object, "properties")?, inner)?;
+    let around = site.path().parent();
+    let members = site.places.at(&around)?;
+    site.scope.work.take(weight(members)).then_some(())?;
+    let mut members = members.clone().into_owned();
+    let Value::Object(all) = &mut members else {
+        return None;
+    };
+    let at = all.iter().position(|(name, _)| *name == key)?;
+    let (_, value) = all.remove(at);
+    let member = (inner.to_owned().into(), value);
+    match all.iter_mut().find(|(name, _)| name == outer) {
+        None => all.push((outer.to_owned().into(), Value::Object(vec![member]))),
+        Some((_, Value::Object(inside))) if inside.iter().all(|(name, _)| name != inner) => {
+            inside.push(member);
+        }
+        Some(_) => return None,
+    }
+    Some(ProposedEdit::Replace(around, members))
 }
 
 /// The only unknown key of an object and the only key that it lacks, if the value is a list or an object: a string fits
@@ -149,18 +200,102 @@ pub(super) fn key_of_allowed_value(site: &ObjectionSite<'_, '_>) -> Option<Propo
     site.look_at(allowed.len())?;
     let text = value.as_str()?;
     let is_allowed = allowed.len() > 1 && allowed.iter().any(|allowed| allowed == text);
+    let own = full_words(sent);
+    let says_nothing_else = !own.is_empty() && says_only(&own, &missing, property, site)?;
+    (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
+}
+
+/// Whether each of these words belongs to a key or its description, and none changes the meaning.
+fn says_only(
+    own: &[String],
+    key: &str,
+    property: &Schema,
+    site: &ObjectionSite<'_, '_>,
+) -> Option<bool> {
     let described = keyword(property, "description").and_then(Schema::as_str);
     let described = described.unwrap_or_default();
     site.scope.work.take(described.len()).then_some(())?;
     let mut known = words(described);
-    known.extend(words(&missing));
+    known.extend(words(key));
+    let is_known = |word: &String| {
+        known
+            .iter()
+            .any(|known| written_out(known) == written_out(word))
+    };
+    Some(own.iter().all(|word| !turns(word) && is_known(word)))
+}
+
+/// A guess, for read-only tools: `file_path` for `path`, `number` for `issue_number`, `latitude` for `lat`. The names share a
+/// word, and no other missing, absent or unknown key does. What only one of the two says must not add any meaning: the words of
+/// the unknown key belong to the missing one or its description, and none of either changes it.
+pub(super) fn key_of_same_words(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    if site.code() != IssueCode::Required {
+        return None;
+    }
+    let (missing, properties) = (site.key()?, site.properties());
+    let property = site.schema.follow(properties.get(&missing)?);
+    let wanted = words(&missing);
+    let share = |left: &[String], right: &[String]| {
+        let mut pairs = left
+            .iter()
+            .flat_map(|left| right.iter().map(move |right| (left, right)));
+        pairs.any(|(left, right)| {
+            left.len() >= SHORTEST_SHARED && written_out(left) == written_out(right)
+        })
+    };
+    let unknown: Vec<&str> = site.unknown_keys()?.collect();
+    site.scope
+        .work
+        .take(unknown.len() * INTO_WORDS)
+        .then_some(())?;
+    let related = unknown
+        .into_iter()
+        .filter(|sent| share(&words(sent), &wanted));
+    let sent = only(related)?;
+    if !is_plain(sent) || has_same_letters(sent, &missing) || NAMES_OF_TOOLS.contains(&sent) {
+        return None;
+    }
     let own = full_words(sent);
-    let says_nothing_else = !own.is_empty()
-        && own.iter().all(|word| {
-            let is_word = |known: &String| singular(known) == word;
-            !turns(word) && known.iter().any(is_word)
-        });
-    (is_allowed && says_nothing_else).then(|| site.rename(sent, &missing))
+    site.scope
+        .work
+        .take(properties.len() * INTO_WORDS)
+        .then_some(())?;
+    let absent = free_names(properties.names(), site.siblings()?);
+    let mut others = absent.into_iter().filter(|name| *name != missing);
+    let is_clear = !own.is_empty()
+        && !wanted.iter().any(|word| turns(word))
+        && !others.any(|name| share(&own, &words(name)));
+    (is_clear && says_only(&own, &missing, property, site)?).then(|| site.rename(sent, &missing))
+}
+
+/// The cost, in steps, of splitting a key into words.
+const INTO_WORDS: usize = 400;
+
+/// Shorter words are symbols, or say too little by themselves: `id`.
+const SHORTEST_SHARED: usize = 3;
+
+/// Abbreviations that stand for one word only. Any other (`temp`, `loc`) is a word of its own.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("lat", "latitude"),
+    ("lon", "longitude"),
+    ("lng", "longitude"),
+    ("num", "number"),
+    ("dir", "directory"),
+    ("lang", "language"),
+    ("desc", "description"),
+    ("msg", "message"),
+    ("qty", "quantity"),
+    ("repo", "repository"),
+    ("env", "environment"),
+    ("img", "image"),
+    ("doc", "document"),
+];
+
+/// A word in the singular, and not abbreviated.
+fn written_out(word: &str) -> &str {
+    let word = singular(word);
+    let known = ABBREVIATIONS.iter().find(|(short, _)| *short == word);
+    known.map_or(word, |(_, long)| long)
 }
 
 /// Words that change the meaning of a name, although the schema uses them too: `not_status`, where a description says "not
@@ -170,7 +305,7 @@ const TURNING_WORDS: &[&str] = word_list![
     omitted avoid hide hidden deny denied forbid forbidden block blocked ban disable disabled disallow reject drop remove delete
     cancel undo stop reverse reversed inverse invert inverted negate negated opposite dry test mock fake draft example sample
     preview old new previous prior next first second last from to min max before after until since if unless when other
-    others else
+    others else start end begin finish source target destination origin parent child upper lower left right
 ];
 
 /// Whether a word of a name changes its meaning; it may have lost its last letter as plurals do (`minu`).
@@ -187,12 +322,13 @@ pub(super) fn empty_member_left_out(site: &ObjectionSite<'_, '_>) -> Option<Prop
     says_nothing.then(|| ProposedEdit::Remove(site.path().clone()))
 }
 
+/// Keys whose value may name a tool, which may be another one.
+const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
+
 /// Null and an empty value say nothing. A key with any other value is never dropped: it may forbid the call (`dry_run`), narrow
 /// it (`exclude`, which naturally repeats a value) or give it a unit. Lossy, since the key itself is gone, and for read-only
 /// tools, since its name may mean something. Only if the schema forbids other keys, and none that it lists is close.
 pub(super) fn unknown_key_dropped(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
-    // These name a tool, which may be another one.
-    const NAMES_OF_TOOLS: [&str; 5] = ["name", "tool", "tool_name", "function", "method"];
     let key = site.key()?;
     // An object with nothing left was meant to say something else.
     let leaves_something = site.siblings()?.len() > 1;

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use serde_json::Value as Schema;
 
 use super::rule_list::RuleRow;
-use super::search::weight;
+use super::search::{Allowed, weight};
 use super::{Grade, Stakes};
 use crate::json::{Indexed, Member, Path, Value, keyword};
 use crate::validate::{CompiledSchema, LocatedIssue, Properties, PropertiesByOwner};
@@ -97,6 +97,8 @@ rules! {
     layers::key_repeated = Lossless, 2, Destroys;
     /// The only unknown key replaces the only missing one, if it has the same words: `grades` for `gradeDict`.
     keys::key_words = Lossless, 2, Destroys;
+    /// A key with a point, `filters.kind`, becomes the key `kind` of the object `filters`, if the schema lists both and not the one with the point.
+    keys::key_of_path = Lossless, 3, Changes;
     /// A list of numbers or of allowed strings sent as one string, `"3, 4, 5"`, is split, if its commas only separate.
     lists::list_from_text = Lossless, 3, Changes;
     /// A boolean for a string that the schema lists, `true` for `"True"`, becomes that string.
@@ -123,6 +125,8 @@ rules! {
     lists::array_from_scalar = Guess, 3, Changes;
     /// A list of numbers sent as one string with bare commas, `"3,4,5"`, is split, if they can be neither decimal nor thousands separators.
     lists::list_from_commas = Guess, 3, Changes;
+    /// An unknown key replaces a missing one with which it shares a word, if the other words are in the description: `file_path` for `path`.
+    keys::key_of_same_words = Guess, 3, Reads;
     /// A string that names one allowed value among words that say nothing, `"the last six months"`, becomes that value.
     values::enum_named = Guess, 3, Reads;
     /// An unknown wrapper around arguments that fit as they are, `{"request": {…}}`, is removed, if its name says only what it is or what the call is about.
@@ -139,17 +143,20 @@ pub(super) struct Scope<'c> {
     pub(super) schema: &'c CompiledSchema,
     /// The remaining work for this call. A rule that runs out of it proposes nothing.
     pub(super) work: &'c Work,
+    /// The name of the tool.
+    tool: &'c str,
     /// Whether a null may be meant to clear what the tool edits.
     null_may_clear: bool,
     properties: PropertiesByOwner<'c>,
 }
 
 impl<'c> Scope<'c> {
-    pub(super) fn new(schema: &'c CompiledSchema, work: &'c Work, null_may_clear: bool) -> Self {
+    pub(super) fn new(schema: &'c CompiledSchema, work: &'c Work, allowed: Allowed<'c>) -> Self {
         Scope {
             schema,
             work,
-            null_may_clear,
+            tool: allowed.tool,
+            null_may_clear: allowed.null_may_clear,
             properties: PropertiesByOwner::new(schema),
         }
     }

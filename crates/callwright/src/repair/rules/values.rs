@@ -6,15 +6,15 @@ use serde_json::Value as Schema;
 
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
-use crate::nearest::{is_slip, same_spelling, words};
+use crate::nearest::{is_slip, same_but_accents, same_spelling, words};
 use crate::validate::near_value;
 use crate::vocabulary::{Expected, IssueCode, word_list};
 
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// Lossless if exactly one allowed value is equal except for case, separators, white space and quotes around it. In short words, and in words
-/// with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
+/// Lossless if exactly one allowed value is equal except for case, separators, white space and quotes around it, and accents that
+/// one of the two has none of. In short words, and in words with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
 /// written alike: then it is a convention.
 pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
@@ -31,7 +31,8 @@ pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit
         _ => keyword(node, "const")?.as_str().into_iter().collect(),
     };
     site.compare_with(allowed.len())?;
-    let same = only(allowed.iter().filter(|option| same_spelling(option, text)))?;
+    let is_same = |option: &&&str| same_but_accents(option, text, same_spelling);
+    let same = only(allowed.iter().filter(is_same))?;
     // `MBps` next to `KBps`, `Mbar` next to `kbar`: case may be all that distinguishes two units.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
     let units = short || !is_of_words(text) || !allowed.iter().all(|option| is_of_words(option));

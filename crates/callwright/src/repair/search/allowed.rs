@@ -17,6 +17,8 @@ pub(super) fn tiers(rules: Allowed<'_>) -> impl Iterator<Item = &'static [Repair
 pub(crate) struct Allowed<'a> {
     pub(crate) cap: Grade,
     pub(crate) stakes: &'a CallStakes<'a>,
+    /// The name of the tool.
+    pub(crate) tool: &'a str,
     /// Whether a null may be meant to clear what the tool edits.
     pub(crate) null_may_clear: bool,
 }

@@ -50,7 +50,7 @@ pub(super) fn search(
     work: &Work,
     trace: &mut Trace,
 ) -> Healing {
-    let scope = Scope::new(schema, work, rules.null_may_clear);
+    let scope = Scope::new(schema, work, rules);
     let mut edits = Vec::new();
     // The value as edited so far, and the objections to it.
     let mut edited: Option<Value<'static>> = None;

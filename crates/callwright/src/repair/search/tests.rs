@@ -14,6 +14,7 @@ fn cost(schema: &Schema, arguments: &Schema) -> (bool, usize, usize) {
     let rules = Allowed {
         cap: Grade::Guess,
         stakes: &CallStakes::new(Stakes::Reads, &value),
+        tool: "run",
         null_may_clear: false,
     };
     let healing = search(&value, None, &schema, rules, &work, &mut trace);

@@ -4,12 +4,14 @@
 //! `file-name` are one name), then whole words are compared (`path` is half of `filePath`), then letters. Used for keys, enum
 //! values, tool names and codes; it only ever proposes, and never decides that a name is meant.
 
+mod accents;
 mod letters;
 mod name;
 mod spelling;
 
 use std::cell::OnceCell;
 
+pub(crate) use self::accents::same_but_accents;
 use self::letters::{Alphabet, Letters, fold_ascii, is_one_word};
 pub(crate) use self::name::{FoldedName, has_word, words};
 pub(crate) use self::spelling::{
