@@ -48,7 +48,7 @@ fuzz_target!(
         for call in &rescued.calls {
             let verdict = GATE.judge(call);
             let letters = |name: &str| -> String {
-                // A control token may follow the name, and such as `<|im_end|>`.
+                // A control token may follow the name.
                 let name = name.split("<|").next().unwrap_or_default();
                 // After a namespace, so may the number of the call.
                 let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(':');
