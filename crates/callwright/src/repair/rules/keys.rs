@@ -215,7 +215,12 @@ fn says_only(
     let described = keyword(property, "description").and_then(Schema::as_str);
     let described = described.unwrap_or_default();
     site.scope.work.take(described.len()).then_some(())?;
-    let mut known = words(described);
+    // After such a word the description may say what the key is not: "Arrival date, before the departure date".
+    let is_about_key = |word: &String| word == "to" || !turns(word);
+    let mut known: Vec<String> = words(described)
+        .into_iter()
+        .take_while(is_about_key)
+        .collect();
     known.extend(words(key));
     let is_known = |word: &String| {
         known
