@@ -233,7 +233,11 @@ fn assert_nothing_dropped(text: &str, tool: &str, arguments: &json::Value<'_>, e
     let untyped = text
         .replace(" string=\"true\"", "")
         .replace(" string=\"false\"", "");
-    let text = if has(&["notation", "open_notation"]) { &untyped } else { text };
+    let text = if has(&["notation", "open_notation"]) {
+        &untyped
+    } else {
+        text
+    };
     if let Some(missing) = kept.missing(text) {
         panic!("{missing:?} of {text:?} is gone: {arguments} {edits:?}");
     }
