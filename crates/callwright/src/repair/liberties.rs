@@ -68,7 +68,7 @@ liberties! {
     /// A value in which every quote is escaped with a backslash, and nothing else is.
     ESCAPED_VALUE = "escaped_value", Lossless, Destroys;
     /// A call in the notation of a chat template or of Python: `<function=search>…</function>`, `search(query="tea")`,
-    /// `<search><query>tea</query></search>`.
+    /// `<search><query>…</search>`.
     NOTATION = "notation", Lossless, Destroys;
     /// Parameters without the start of the call, `<parameter=city>Rome</parameter>`, or members without braces. If its end is
     /// missing too, the provider must say that the response is complete, unless the tool only reads.
