@@ -70,8 +70,8 @@ liberties! {
     /// A call in the notation of a chat template or of Python: `<function=search>…</function>`, `search(query="tea")`,
     /// `<search><query>…</search>`.
     NOTATION = "notation", Lossless, Destroys;
-    /// Parameters without the start of the call, `<parameter=city>Rome</parameter>`, or members without braces. If its end is
-    /// missing too, the provider must say that the response is complete, unless the tool only reads.
+    /// Parameters without the start of the call, `<parameter=city>…`, or members without braces. If its end is missing too, the
+    /// provider must say that the response is complete, unless the tool only reads.
     OPEN_NOTATION = "open_notation", Lossless, Changes;
     /// A closed block of reasoning in front of the value.
     REASONING = "reasoning", Lossless, Destroys;
