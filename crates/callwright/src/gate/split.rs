@@ -2,7 +2,9 @@
 //!
 //! Takes a refused call and returns the calls in it, all or none: complete values side by side, a list of calls, or, for
 //! read-only tools, a list where a single value belongs. Each is valid by itself, with lossless edits at most, and none repeats
-//! another. Only used where one call may become several, since one request gets one answer.
+//! another, once it is repaired. Only used where one call may become several, since one request gets one answer.
+
+use std::collections::HashSet;
 
 use super::Gate;
 use crate::call::{Arguments, Call, Completeness, MOST_CALLS, numbered_id};
@@ -68,18 +70,19 @@ fn all_sound(
     whole: &Call<'_>,
     mut calls: Vec<Call<'static>>,
 ) -> Option<Vec<Call<'static>>> {
-    let is_repeated = |(at, call): (usize, &Call<'_>)| {
-        let mut earlier = calls.iter().take(at);
-        earlier.any(|other| other.tool == call.tool && other.arguments == call.arguments)
-    };
-    if !(2..=MOST_CALLS).contains(&calls.len()) || calls.iter().enumerate().any(is_repeated) {
+    if !(2..=MOST_CALLS).contains(&calls.len()) {
         return None;
     }
-    let is_sound = |call: &Call<'_>| {
+    let mut earlier = HashSet::new();
+    let mut is_new_and_sound = |call: &Call<'_>| {
         let verdict = gate.judge(call);
-        verdict.is_lossless() && verdict.judgement() != Judgement::Unjudged
+        let run = verdict.tool().zip(verdict.arguments());
+        let run = run.map(|(tool, arguments)| (tool.name().to_owned(), arguments.canonical()));
+        verdict.is_lossless()
+            && verdict.judgement() != Judgement::Unjudged
+            && run.is_some_and(|run| earlier.insert(run))
     };
-    if !calls.iter().all(is_sound) {
+    if !calls.iter().all(&mut is_new_and_sound) {
         return None;
     }
     for (at, call) in calls.iter_mut().enumerate() {

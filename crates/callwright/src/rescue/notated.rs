@@ -131,6 +131,10 @@ fn parameters<'t>(
     if cursor.is_cut {
         return Some(Notated::Cut);
     }
+    // `()` names no call.
+    if arguments.as_object().is_some_and(<[_]>::is_empty) {
+        return None;
+    }
     let is_open = matches!(shown, Shown::Parameters | Shown::Nothing);
     // A closing tag or a bracket that closes nothing may belong to a value, or to a call whose start is missing.
     let (debris, _) = offer.leading_debris(cursor.rest(), CallSide::After);

@@ -347,7 +347,11 @@ fn parameter<'t>(
     let value = cursor.until(tags.close);
     let value = value.unwrap_or_else(|| cursor.cut());
     let tag = tags.open.trim_end_matches(['=', '"', '>']);
-    let mut tags = [tag, tags.end].into_iter().chain(wrapper_end);
+    let opens_value = (tags.after_key == AfterKey::Tag).then_some("<arg_value>");
+    let mut tags = [tag, tags.end]
+        .into_iter()
+        .chain(wrapper_end)
+        .chain(opens_value);
     if tags.any(|tag| value.contains(tag)) {
         return Err(NoCall::Ambiguous);
     }

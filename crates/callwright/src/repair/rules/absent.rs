@@ -106,7 +106,7 @@ fn leave_out(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
 }
 
 /// Everything in quotes, null too. Lossless: the schema accepts null, no such text, and no allowed value that is spelt like it.
-/// If something may be destroyed, the text may be all that is left of a filter.
+/// If something may be destroyed, the text may be all that is left of a filter, and where something is edited, null may clear it.
 pub(super) fn null_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let refuses_text = matches!(
         site.code(),
@@ -129,7 +129,8 @@ pub(super) fn null_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedE
         Expected::Constant(allowed) => is_allowed(allowed),
         _ => false,
     };
-    (!has_word && takes_null(site)).then(|| site.replace(Value::Null))
+    let is_certain = !has_word && !site.scope.null_may_clear;
+    (is_certain && takes_null(site)).then(|| site.replace(Value::Null))
 }
 
 /// Whether null is accepted where the objection is, by the same part of the schema or by another branch of its union.

@@ -8,16 +8,36 @@ use super::super::search::weight;
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
 use crate::nearest::{
-    CLOSE, Wanted, has_same_letters, is_slip, same_but_accents, same_key, single_nearest, words,
+    CLOSE, Wanted, alike_but_accents, has_same_letters, is_slip, same_but_accents, same_key,
+    single_nearest, words,
 };
 use crate::validate::free_names;
 use crate::vocabulary::{IssueCode, word_list};
 
-/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case, separators
-/// ([`same_key`]) and accents that the other has none of, and no other key of the schema has the same letters; for a missing key
-/// also if it is equal except for surrounding punctuation (`_class`, where a language reserves the word). Quotes around a key, a
-/// colon after it and the name of the tool before it belong to the notation.
+/// Models mix the conventions of the languages they know. Lossless if exactly one key is equal except for case and separators
+/// ([`same_key`]), and no other key of the schema has the same letters; for a missing key also if it is equal except for
+/// surrounding punctuation (`_class`, where a language reserves the word). Quotes around a key, a colon after it and the name of
+/// the tool before it belong to the notation.
 pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    same_spelled(site, same_key, has_same_letters)
+}
+
+/// The same for accents that one of the two keys has none of. A guess, for tools that read: they may be all that distinguishes
+/// two words (`ou`, `où`).
+pub(super) fn key_accents(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    same_spelled(
+        site,
+        |name, other| same_but_accents(name, other, same_key),
+        |name, other| alike_but_accents(name, other, has_same_letters),
+    )
+}
+
+/// Renames a key to the one that is the same, if no other is like it.
+fn same_spelled(
+    site: &ObjectionSite<'_, '_>,
+    same: fn(&str, &str) -> bool,
+    like: fn(&str, &str) -> bool,
+) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Required | IssueCode::UnknownKey) {
         return None;
     }
@@ -26,19 +46,18 @@ pub(super) fn key_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit>
         site.look_at(properties.len())?;
         let names = properties.names().iter().copied();
         let sent = written(&key, site);
-        let has_letters = |name: &&str| same_but_accents(name, sent, has_same_letters);
-        let meant = only(names.filter(has_letters))?;
-        return same_but_accents(meant, sent, same_key).then(|| site.rename(&key, meant));
+        let meant = only(names.filter(|name| like(name, sent)))?;
+        return same(meant, sent).then(|| site.rename(&key, meant));
     }
     let is_same = |name: &&str| {
         let name = written(name, site);
-        same_but_accents(name, &key, same_key) || same_bare(name, &key)
+        same(name, &key) || same_bare(name, &key)
     };
     let sent = only(site.unknown_keys()?.filter(is_same))?;
     site.compare_with(properties.len())?;
     let bare = written(sent, site);
     let is_other = |name: &&str| {
-        let is_like = same_but_accents(name, bare, has_same_letters) || same_bare(name, bare);
+        let is_like = like(name, bare) || same_bare(name, bare);
         **name != *key && is_like
     };
     let has_other = properties.names().iter().any(is_other);
@@ -51,7 +70,9 @@ fn written<'k>(key: &'k str, site: &ObjectionSite<'_, '_>) -> &'k str {
     let quoted = ['"', '\'', '`'].into_iter().find_map(inside);
     let own = |key: &'k str| key.strip_prefix(site.scope.tool)?.strip_prefix('.');
     let bare = quoted.or_else(|| key.strip_suffix(':')).unwrap_or(key);
-    let qualified = own(bare).filter(|_| site.path().parent().is_root());
+    // A parameter that has the name of the tool may be meant by it.
+    let is_own = site.path().parent().is_root() && !site.properties().has(site.scope.tool);
+    let qualified = own(bare).filter(|_| is_own);
     qualified.unwrap_or(bare)
 }
 

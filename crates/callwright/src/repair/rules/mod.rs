@@ -85,7 +85,7 @@ rules! {
     absent::default_for_missing = Lossless, 2, Changes;
     /// An optional argument sent as null is left out; a required one gets the schema's default. Not if the tool's name says that it edits (`update`, `set`): null may clear something.
     absent::null_left_out = Lossless, 2, Changes;
-    /// The text `"null"` or `"None"` becomes null, where null is accepted and the text is not.
+    /// The text `"null"` or `"None"` becomes null, where null is accepted and the text is not. Not if the tool's name says that it edits.
     absent::null_from_string = Lossless, 2, Changes;
     /// A member without a name and without a value, `"": ""`, is left out.
     keys::empty_member_left_out = Lossless, 2, Changes;
@@ -111,6 +111,10 @@ rules! {
     absent::default_left_out = Guess, 1, Reads;
     /// `1`, `0`, `"yes"` or `"no"` for a boolean becomes that boolean.
     types::boolean_from_word = Guess, 1, Reads;
+    /// A key with accents where the schema has none, or without the ones that it has, `départ` for `depart`, is written as the schema does.
+    keys::key_accents = Guess, 1, Reads;
+    /// The same for an allowed value: `Première` for `premiere`.
+    values::enum_accents = Guess, 1, Reads;
     /// An allowed value with one typo, `"shiped"`, becomes the only one that is near, unless it is itself a word.
     values::enum_near = Guess, 1, Reads;
     /// A key with one typo, `qurey`, becomes the only one that is near, unless it is itself a word.

@@ -6,17 +6,36 @@ use serde_json::Value as Schema;
 
 use super::{ObjectionSite, ProposedEdit, only};
 use crate::json::{Value, keyword};
-use crate::nearest::{is_slip, same_but_accents, same_spelling, words};
+use crate::nearest::{alike_but_accents, is_slip, same_but_accents, same_spelling, words};
 use crate::validate::near_value;
 use crate::vocabulary::{Expected, IssueCode, word_list};
 
 /// Names of units are short: `mbar`, `Mmol`.
 const LONGEST_UNIT: usize = 4;
 
-/// Lossless if exactly one allowed value is equal except for case, separators, white space and quotes around it, and accents that
-/// one of the two has none of. In short words, and in words with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values must be
-/// written alike: then it is a convention.
+/// Lossless if exactly one allowed value is equal except for case, separators, white space and quotes around it. In short words,
+/// and in words with capitals inside, case may carry the meaning (`Mbar`, `mbar`; `MBps`, `Mbps`), so there all allowed values
+/// must be written alike: then it is a convention.
 pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    same_spelled(site, same_spelling, same_spelling)
+}
+
+/// The same for accents that one of the two has none of. A guess, for tools that read: they may be all that distinguishes two
+/// words (`zahlen`, `zählen`).
+pub(super) fn enum_accents(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
+    same_spelled(
+        site,
+        |option, text| same_but_accents(option, text, same_spelling),
+        |option, text| alike_but_accents(option, text, same_spelling),
+    )
+}
+
+/// Replaces a text by the allowed value that is the same, if no other is like it.
+fn same_spelled(
+    site: &ObjectionSite<'_, '_>,
+    same: fn(&str, &str) -> bool,
+    like: fn(&str, &str) -> bool,
+) -> Option<ProposedEdit> {
     if !matches!(site.code(), IssueCode::Enum | IssueCode::Const) {
         return None;
     }
@@ -31,8 +50,8 @@ pub(super) fn enum_spelling(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit
         _ => keyword(node, "const")?.as_str().into_iter().collect(),
     };
     site.compare_with(allowed.len())?;
-    let is_same = |option: &&&str| same_but_accents(option, text, same_spelling);
-    let same = only(allowed.iter().filter(is_same))?;
+    let near = only(allowed.iter().filter(|option| like(option, text)))?;
+    let same = Some(near).filter(|option| same(option, text))?;
     // `MBps` next to `KBps`, `Mbar` next to `kbar`: case may be all that distinguishes two units.
     let short = text.chars().filter(|c| c.is_alphabetic()).count() <= LONGEST_UNIT;
     let units = short || !is_of_words(text) || !allowed.iter().all(|option| is_of_words(option));

@@ -62,7 +62,11 @@ impl TolerantReader<'_> {
         let (_, opened) = self.rest().split_at(token.len());
         let length = opened.find(token).ok_or(NoReading::CutOff)?;
         let text = opened[..length].to_owned();
-        if swallows_member(&text) {
+        // Another token of the template may belong to a string, or end its call.
+        let has_token = ["<|", "|>", "function_call>"]
+            .iter()
+            .any(|token| text.contains(token));
+        if has_token || swallows_member(&text) {
             return Err(NoReading::Unclear);
         }
         let written = &self.rest()[..length + 2 * token.len()];

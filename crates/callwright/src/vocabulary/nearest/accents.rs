@@ -11,12 +11,33 @@ pub(crate) fn same_but_accents(left: &str, right: &str, same: impl Fn(&str, &str
         (true, false) => (right, left),
         _ => return same(left, right),
     };
-    if accented.len() > LONGEST || !begin_alike(accented, plain) {
+    if plain.len() < SHORTEST || accented.len() > LONGEST || !begin_alike(accented, plain) {
         return false;
     }
     let spellings = [bare, german].map(|of| written(accented, of));
     spellings.iter().flatten().any(|name| same(name, plain))
 }
+
+/// Whether two names may be spellings of the same word: the same, or the same without any accents.
+pub(crate) fn alike_but_accents(
+    left: &str,
+    right: &str,
+    same: impl Fn(&str, &str) -> bool,
+) -> bool {
+    let plain = |name: &str| {
+        let short = Some(name).filter(|name| name.len() <= LONGEST && !name.is_ascii());
+        short.and_then(|name| written(name, bare))
+    };
+    let (plain_left, plain_right) = (plain(left), plain(right));
+    same_but_accents(left, right, &same)
+        || same(
+            plain_left.as_deref().unwrap_or(left),
+            plain_right.as_deref().unwrap_or(right),
+        )
+}
+
+/// Shorter ones are symbols: `Å` is not `A`, and `où` is not `ou`.
+const SHORTEST: usize = 3;
 
 /// Longer texts are not names.
 const LONGEST: usize = 128;

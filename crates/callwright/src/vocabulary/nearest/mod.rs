@@ -11,7 +11,7 @@ mod spelling;
 
 use std::cell::OnceCell;
 
-pub(crate) use self::accents::same_but_accents;
+pub(crate) use self::accents::{alike_but_accents, same_but_accents};
 use self::letters::{Alphabet, Letters, fold_ascii, is_one_word};
 pub(crate) use self::name::{FoldedName, has_word, words};
 pub(crate) use self::spelling::{

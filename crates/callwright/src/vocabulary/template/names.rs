@@ -12,7 +12,7 @@ use crate::vocabulary::word_list;
 const PARTS: &[&str] = word_list![
     action actions arg args argument arguments assistant begin beginning block bos bot call calling calls channel chatbot
     code constrain content end eod eom eos eot func function functions header im input inst invocation invoke
-    json key list message msg name object of pad param parameter parameters params payload plugin python
+    json key list message msg name of pad param parameter parameters params payload plugin python
     recipient request reserved role section sentence sep separator sot special start tag tags text token tokens
     tool tools turn use value xml
 ];
