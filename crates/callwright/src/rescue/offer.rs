@@ -66,17 +66,10 @@ impl<'g> Offer<'g> {
             is_key: &|name| self.has_key(name),
         };
         let (mut debris, length) = template::leading_debris(text, &around);
-        debris.tool = debris.tool.map(|name| self.without_namespace(name));
-        (debris, length)
-    }
-
-    /// The exact name of a tool without what templates put in front of it; any other name as it is.
-    fn without_namespace<'t>(&self, name: &'t str) -> &'t str {
         let is_exact = |name: &&str| self.tools.get(name).is_some();
-        let mut bare = template::NAMESPACES
-            .iter()
-            .filter_map(|space| name.strip_prefix(space));
-        let bare = bare.find(is_exact).filter(|_| !is_exact(&name));
-        bare.unwrap_or(name)
+        let in_namespace = debris.tool.filter(|name| !is_exact(name));
+        let bare = in_namespace.and_then(template::without_namespace);
+        debris.tool = bare.filter(is_exact).or(debris.tool);
+        (debris, length)
     }
 }

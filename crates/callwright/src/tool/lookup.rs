@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use ahash::AHashMap;
 
 use super::Tool;
-use super::sent_name::{
-    after_server, is_repeated, own_name, undecorated, with_plain_separators, without_namespace,
-};
+use super::sent_name::{after_server, is_repeated, own_name, undecorated, with_plain_separators};
 use crate::nearest::{has_same_letters, nearest, same_spelling};
 use crate::validate::Secrets;
 use crate::vocabulary::template;
@@ -126,7 +124,7 @@ impl ToolSet {
         let (name, is_certain) = undecorated(&sent)?;
         let mut found = self.all(|tool| same_spelling(tool, name));
         if found.is_empty() {
-            let bare = without_namespace(name);
+            let bare = template::without_namespace(name);
             let plain = with_plain_separators(name);
             found = self.all(|tool| {
                 let is_bare = match bare {

@@ -3,7 +3,7 @@
 //! Takes a name apart: marks of a template, quotes, namespaces, the number of the call, the name of a server. Never leaves out
 //! anything that may say something; [`super::lookup`] decides which tool the rest means.
 
-use crate::vocabulary::template::{self, NAMESPACES};
+use crate::vocabulary::template::{self, without_namespace};
 
 /// A name without marks and quotes around it, without the empty parentheses of a call and without its addressee; and whether
 /// nothing but that was left out. After the token of a chat template there may be more.
@@ -70,13 +70,6 @@ pub(super) fn with_plain_separators(name: &str) -> String {
     plain
 }
 
-/// A name without the namespace that providers and clients put in front of it; `None` if it has none.
-pub(super) fn without_namespace(name: &str) -> Option<&str> {
-    let spaces = || NAMESPACES.iter();
-    let bare = spaces().find_map(|space| name.strip_prefix(space))?;
-    Some(without_number(bare))
-}
-
 /// The name of a tool that is offered under a namespace or as that of an MCP server.
 pub(crate) fn own_name(tool: &str) -> Option<&str> {
     without_namespace(tool).or_else(|| mcp_parts(tool).map(|(_, own)| own))
@@ -109,17 +102,4 @@ pub(crate) const MCP: &str = "mcp__";
 fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     let parts = name.strip_prefix(MCP)?.split_once("__");
     parts.filter(|(server, _)| !server.is_empty())
-}
-
-/// A name without the number of the call in the conversation, which Kimi writes after it: `functions.bash:0`. Without the
-/// namespace the number may be an argument: `delete_row:5`.
-fn without_number(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((bare, number))
-            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            bare
-        }
-        _ => name,
-    }
 }

@@ -12,6 +12,7 @@ use super::super::inner_quotes::{Ending, ending};
 use super::super::liberties;
 use super::{NoReading, TolerantReader, TolerantResult};
 use crate::json::{Path, Value};
+use crate::vocabulary::template::holds_token;
 use crate::vocabulary::{says_run, swallows_member};
 
 impl TolerantReader<'_> {
@@ -62,11 +63,7 @@ impl TolerantReader<'_> {
         let (_, opened) = self.rest().split_at(token.len());
         let length = opened.find(token).ok_or(NoReading::CutOff)?;
         let text = opened[..length].to_owned();
-        // Another token of the template may belong to a string, or end its call.
-        let has_token = ["<|", "|>", "function_call>"]
-            .iter()
-            .any(|token| text.contains(token));
-        if has_token || swallows_member(&text) {
+        if holds_token(&text) || swallows_member(&text) {
             return Err(NoReading::Unclear);
         }
         let written = &self.rest()[..length + 2 * token.len()];

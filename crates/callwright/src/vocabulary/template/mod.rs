@@ -24,7 +24,7 @@ pub(crate) use names::{is_language, is_maker};
 pub(crate) use reasoning::{
     after_closing_tag, after_reasoning, is_finished, reasoning_name, reasoning_tags,
 };
-pub(crate) use strings::{object_length, string_token};
+pub(crate) use strings::{holds_token, object_length, string_token};
 
 /// The side of a call that a text is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,6 +258,17 @@ pub(crate) const NAMESPACES: [&str; 9] = [
     "default_api:",
     "call:",
 ];
+
+/// A tool's name without what templates, providers and clients put in front of it, and without the number of the call in the
+/// conversation, which Kimi writes after it: `functions.bash:0`; `None` if nothing is in front. Alone, the number may be an
+/// argument: `delete_row:5`.
+pub(crate) fn without_namespace(name: &str) -> Option<&str> {
+    let mut spaces = NAMESPACES.iter();
+    let bare = spaces.find_map(|space| name.strip_prefix(space))?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    let numbered = bare.rsplit_once(':').filter(|(_, end)| is_number(end));
+    Some(numbered.map_or(bare, |(name, _)| name))
+}
 
 /// What models put around a call in Python.
 const PRINT: &str = "print(";

@@ -6,8 +6,8 @@
 use super::marks::{Mark, MarkKind, mark, rest_of_mark};
 use super::names::{is_label, is_last_label};
 use super::{
-    CallSide, DebrisContext, DebrisPiece, NAMESPACES, PRINT, beginning, fence, is_invisible,
-    is_role, reasoning,
+    CallSide, DebrisContext, DebrisPiece, PRINT, beginning, fence, is_invisible, is_role,
+    reasoning, without_namespace,
 };
 use crate::vocabulary::envelope::NAMES;
 
@@ -278,14 +278,7 @@ impl<'t, 'a> PieceReader<'t, 'a> {
         if self.is_tool(word) {
             return Some(word);
         }
-        let bare = NAMESPACES
-            .iter()
-            .find_map(|space| word.strip_prefix(space))?;
-        // Without the namespace, the number may be an argument: `delete_row:5`.
-        let bare = match bare.rsplit_once(':') {
-            Some((name, number)) if number.bytes().all(|c| c.is_ascii_digit()) => name,
-            _ => bare,
-        };
+        let bare = without_namespace(word)?;
         self.is_tool(bare).then_some(bare)
     }
 

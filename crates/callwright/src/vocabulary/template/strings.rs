@@ -11,6 +11,12 @@ pub(crate) fn string_token(text: &str) -> Option<&'static str> {
     TOKENS.into_iter().find(|token| text.starts_with(token))
 }
 
+/// Whether a string between tokens holds a piece of another one, which may belong to it or end its call.
+pub(crate) fn holds_token(text: &str) -> bool {
+    const PIECES: [&str; 3] = ["<|", "|>", "function_call>"];
+    PIECES.iter().any(|piece| text.contains(piece))
+}
+
 /// The length of the object that a text starts with, if it has a string between tokens.
 pub(crate) fn object_length(text: &str) -> Option<usize> {
     let (mut at, mut depth, mut has_token) = (0, 0_usize, false);
