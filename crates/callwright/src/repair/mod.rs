@@ -35,7 +35,7 @@ pub use self::rule_list::{RuleRow, rules};
 use self::search::Allowed;
 use self::stakes::CallStakes;
 pub use self::stakes::Stakes;
-use self::surroundings::{keys_of, without_nothing};
+use self::surroundings::{keys_of, without_missing_pieces};
 pub use crate::vocabulary::{Edit, Grade, Trial};
 
 use crate::call::{Call, Completeness};
@@ -151,7 +151,7 @@ pub(crate) fn heal_text(
     trace: &mut Trace,
 ) -> Healing {
     let tool = terms.tool;
-    let (empty, text) = without_nothing(text, tool);
+    let (empty, text) = without_missing_pieces(text, tool);
     let (value, mut edits) = match extract::read(text, tool, max_depth) {
         Extract::One(value, edits) => (value, edits),
         Extract::Several(mut several) if is_only_call(&several, terms) => {

@@ -17,7 +17,7 @@ use crate::vocabulary::template::{self, CallSide, Debris, DebrisContext};
 
 /// Splits off what clients that join the pieces of a stream add to arguments: an empty object in front, or their word for a
 /// piece that was missing. If the tool accepts `{}` or `null`, it may be meant to be called with it.
-pub(super) fn without_nothing<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, &'t str) {
+pub(super) fn without_missing_pieces<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, &'t str) {
     const UNDEFINED: &str = "undefined";
     let is_empty_accepted = || {
         let empty = Value::Object(Vec::new());
@@ -36,7 +36,8 @@ pub(super) fn without_nothing<'t>(text: &'t str, tool: &Tool) -> (Option<Edit>, 
             && rest.starts_with('{')
             && !(is_json && is_empty_accepted())
         {
-            let edit = liberties::EMPTY_OBJECT.edit(&Path::root(), nothing, "");
+            let dropped = whole.replacen(rest, "", 1);
+            let edit = liberties::EMPTY_OBJECT.edit(&Path::root(), &dropped, "");
             return (Some(edit), rest);
         }
     }

@@ -300,7 +300,7 @@ const INTO_WORDS: usize = 400;
 /// Shorter words are symbols, or say too little by themselves: `id`.
 const SHORTEST_SHARED: usize = 3;
 
-/// Abbreviations that stand for one word only. Any other (`temp`, `loc`) is a word of its own.
+/// Abbreviations with only one meaning. `temp` and `loc` have several.
 const ABBREVIATIONS: &[(&str, &str)] = &[
     ("lat", "latitude"),
     ("lon", "longitude"),

@@ -17,7 +17,7 @@ pub(super) fn number_from_string(site: &ObjectionSite<'_, '_>) -> Option<Propose
 }
 
 /// The same for `"1.234"`. The point of JSON is a decimal point, so this is lossless as well; but people in half of Europe write
-/// a thousand like this, which is too much to pay or to delete.
+/// a thousand like this, and a tool that pays or deletes would take one for it.
 pub(super) fn three_decimals_from_string(site: &ObjectionSite<'_, '_>) -> Option<ProposedEdit> {
     let digits = digits(site).filter(|digits| is_grouped(digits))?;
     let wants_whole =

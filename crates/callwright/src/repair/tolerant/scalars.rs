@@ -65,7 +65,7 @@ impl TolerantReader<'_> {
     }
 }
 
-/// The value that a word stands for in JSON, Python or Ruby, and its name in JSON.
+/// The value of a literal of JSON, Python or Ruby, and how JSON writes it.
 pub(in super::super) fn literal(word: &str) -> Option<(Value<'static>, &'static str)> {
     match word {
         "true" | "True" | "TRUE" => Some((Value::Bool(true), "true")),
